@@ -25,5 +25,6 @@ export const openIdentity = (
       },
     },
     settings: settings.identity,
+    adminToken: settings.AdminApiConfig.bearer_token,
     failed: (err) => log.warn('identity.use_not_written', { err }),
   });

@@ -203,6 +203,7 @@ const createAdapters = (
     breakers: breakers.states,
     work: runtime.work,
     sessions: mcp.sessions,
+    signedIn: routeDeps.identity.sessions.count,
     budgets: meter.spentShares,
     mcpServers: peers.mcp.states,
   });
@@ -244,6 +245,7 @@ const createHttp = (
       publicUrl: settings.a2a_public_base_url,
     }),
     publicHost: settings.a2a_public_base_url && new URL(settings.a2a_public_base_url).host,
+    publicUrl: settings.public_url,
     isLocalListener,
     authenticate: createAuthenticator({
       adminToken: settings.AdminApiConfig.bearer_token,
@@ -253,6 +255,7 @@ const createHttp = (
       anonymous,
       judgeKey: routeDeps.identity.judge,
       judgeAccessToken,
+      judgeSession: routeDeps.identity.judgeSession,
       actFor: routeDeps.identity.actFor,
       guesses: createGuesses({
         token: settings.AdminApiConfig.bearer_token,

@@ -1,7 +1,10 @@
+import { Unauthorized } from '../schema/outcome.ts';
 import type { Authenticate, AuthObserver, Presented, Surface } from '../schema/presented.ts';
 import type { Principal } from '../schema/principal.ts';
 import type { RequestLimits } from '../schema/request-limits.ts';
+import { NO_SESSION_COOKIE } from './cookies.ts';
 import { crossSite } from './cross-site.ts';
+import { parseQuery } from './query.ts';
 import type { Arrival, Reception } from './reception.ts';
 import type { WireRequest } from './wire.ts';
 
@@ -33,21 +36,41 @@ export const authenticate = (
   try {
     principal = pipeline.authenticate(request);
   } catch (error) {
-    observeAuth.rejected(request.authorization(), error, request);
+    reject(pipeline, arrival, presentedLines(request), request, error);
     throw error;
   }
   if (!(principal instanceof Promise)) return finish(principal);
   // Read now, because a request is valid only during its callback.
-  const authorization = request.authorization();
+  const lines = presentedLines(request);
   return principal.then(finish, (error) => {
-    observeAuth.rejected(authorization, error, request);
+    reject(pipeline, arrival, lines, request, error);
     throw error;
   });
 };
 
+const reject = (
+  { observeAuth }: { observeAuth: AuthObserver },
+  { exchange, session }: Arrival,
+  lines: readonly string[],
+  request: Presented,
+  error: unknown,
+): void => {
+  observeAuth.rejected(lines, error, request);
+  // Otherwise the browser would send the ended session with each further request, such as that for the ways to sign in.
+  if (session !== undefined && error instanceof Unauthorized) exchange.cookies = [NO_SESSION_COOKIE];
+};
+
+/** A ticket and a cookie are read as tokens of a bearer; their values are not needed. */
+const presentedLines = (request: Presented): readonly string[] => {
+  const lines = request.authorization();
+  if (lines.length > 0) return lines;
+  if (request.ticket() !== undefined) return ['Bearer tpt_'];
+  return request.session() === undefined ? lines : ['Bearer tps_'];
+};
+
 export const presented = (
   { senders }: Pick<Reception, 'senders'>,
-  { exchange, endpoint, headers, from }: Arrival,
+  { exchange, endpoint, headers, from, session }: Arrival,
   { surface, req }: { surface: Surface; req: WireRequest },
 ): Presented => ({
   surface,
@@ -57,9 +80,14 @@ export const presented = (
   path: req.getUrl(),
   header: headers.get,
   authorization: () => headers.lines('authorization'),
+  ticket: () => ticketIn(req.getQuery() ?? ''),
+  session: () => session,
   isLocal: () => senders.isLocal(from, req),
   address: () => senders.addressOf(exchange, headers),
 });
+
+const ticketIn = (query: string): string | undefined =>
+  query.includes('ticket=') ? parseQuery(query).ticket : undefined;
 
 /** @throws Forbidden */
 export const admit = ({ endpoint, params, headers, isCrossSite }: Arrival, principal: Principal): void => {

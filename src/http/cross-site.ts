@@ -29,6 +29,18 @@ export const isCrossSite = ({ method, origin, site, hosts }: Sender, isAdmitted:
   return host === '' || !hosts.some((own) => own !== undefined && sameForm(protocol, own) === host);
 };
 
+/**
+ * Detects requests with a session cookie that a page of this origin did not send (identity.md 2.4). Unlike other
+ * requests, they must prove where they come from: the browser attaches the cookie to those of any page of the same site.
+ */
+export const isForeignToCookie = ({ method, origin, site, hosts }: Sender): boolean => {
+  if (SAFE.has(method)) return false;
+  if (site !== '') return site !== 'same-origin';
+  if (!URL.canParse(origin)) return true;
+  const { protocol, host } = new URL(origin);
+  return protocol !== 'https:' || !hosts.some((own) => own !== undefined && sameForm(protocol, own) === host);
+};
+
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Normalizes a host as browsers do, without the default port of its scheme. */

@@ -49,6 +49,8 @@ export type Exchange = {
   readonly startedAt: number;
   /** Whether the code runs in the route callback, where uWebSockets.js has corked the socket already. */
   corked: boolean;
+  /** Values of `Set-Cookie`. */
+  cookies: readonly string[];
   done: boolean;
   /** Whether the response is intended for operators only. */
   confidential: boolean;
@@ -57,6 +59,8 @@ export type Exchange = {
   /** Called when the client disconnects before the response has ended. */
   onGone: (() => void) | undefined;
 };
+
+const NO_COOKIES: readonly string[] = [];
 
 /** Status in the metrics for a request whose client disconnected before the response. */
 const CLIENT_GONE = 499;
@@ -77,6 +81,7 @@ export const openExchange = (
     requestId: request.requestId,
     startedAt: performance.now(),
     corked: true,
+    cookies: NO_COOKIES,
     done: false,
     confidential: false,
     status: 0,
@@ -115,6 +120,7 @@ export const sendReply = (exchange: Exchange, answer: Reply): void => {
   const { res } = exchange;
   const { text, more } = takeBeginning(answer.text ?? '');
   const isLong = exchange.method !== 'HEAD' && (more !== undefined || text.length > PIECE_BYTES);
+  if (answer.cookies) exchange.cookies = answer.cookies;
   stampHead(exchange, answer.status);
   cork(exchange, () => {
     writeHead(exchange, answer.status, answer.headers);
@@ -261,7 +267,7 @@ const stampHead = (exchange: Exchange, status: number): void => {
 };
 
 const writeHead = (
-  { context, res, origin, requestId, confidential }: Exchange,
+  { context, res, origin, requestId, confidential, cookies }: Exchange,
   status: number,
   headers: Readonly<Record<string, string>> | undefined,
 ): void => {
@@ -273,6 +279,7 @@ const writeHead = (
   }
   res.writeHeader('x-request-id', requestId);
   if (context.isSecure) res.writeHeader('strict-transport-security', STRICT_TRANSPORT);
+  for (const cookie of cookies) res.writeHeader('set-cookie', encode(cookie));
   if (confidential) {
     res.writeHeader('cache-control', 'no-store');
     res.writeHeader('x-content-type-options', 'nosniff');

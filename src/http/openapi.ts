@@ -6,6 +6,7 @@ import {
   type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
+import { SESSION_COOKIE } from './cookies.ts';
 import { type Answer, REQUEST_HEADERS, type RequestHeaderName } from './described.ts';
 import { createDoor } from './needs.ts';
 import { createRefusals, describeHeaders, errorsOf, refusedBy, SHARED_HEADERS } from './openapi-refusals.ts';
@@ -40,6 +41,13 @@ const SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     description: 'An API key of a user that has one of the grants in `x-grants`.',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: SESSION_COOKIE,
+    description:
+      'A session of a browser, over https only. Requests that change state must come from the own origin.',
   },
   extendedCardBearer: {
     type: 'http',
@@ -145,7 +153,7 @@ const securityOf = (
 
 const schemeNames = ({ needs, security }: Route['spec']): Scheme[] => {
   const own: Scheme[] = security === undefined ? [] : [security];
-  return needs === 'nothing' ? own : [...own, 'adminBearer', 'bearer'];
+  return needs === 'nothing' ? own : [...own, 'adminBearer', 'bearer', 'session'];
 };
 
 const schemesOf = (routes: readonly Route[]) => {

@@ -153,6 +153,7 @@ const readArrival = (
   endpoint: Endpoint,
 ): Arrival => {
   const family = found?.entry.family;
+  const isByProgram = from.from === 'program';
   return {
     exchange,
     endpoint,
@@ -163,6 +164,8 @@ const readArrival = (
     contentEncoding: endpoint.reads === 'nothing' ? '' : req.getHeader('content-encoding'),
     contentLength: endpoint.reads === 'nothing' ? 0 : Number(req.getHeader('content-length')),
     headers,
+    session:
+      isByProgram || headers.lines('authorization').length > 0 ? undefined : senders.sessionOf(headers),
     from,
     isCrossSite: senders.isCrossSite(exchange, { family, from, headers }),
   };
@@ -173,7 +176,9 @@ const authorize = (pipeline: Pipeline, arrival: Arrival, req: WireRequest): void
   const { surface } = endpoint.door;
   // A page cannot make a browser send a request that an `Authorization` header authenticates.
   const isByHeader = surface !== undefined && headers.get('authorization') !== undefined;
-  if (arrival.isCrossSite && !isByHeader) throw crossSite(headers.get('origin') ?? '');
+  const isByCookie = surface !== undefined && arrival.session !== undefined;
+  const isForeign = isByCookie && pipeline.senders.isForeignToCookie(exchange, headers);
+  if (isForeign || (arrival.isCrossSite && !isByHeader)) throw crossSite(headers.get('origin') ?? '');
   if (surface === undefined || endpoint.hasOwnCredential?.(headers.get)) {
     receive(pipeline, arrival, undefined);
     return;

@@ -32,6 +32,8 @@ export type Arrival = Call & {
   /** Whether a page of another site made a browser send this state-changing request. */
   isCrossSite: boolean;
   headers: RequestHeaders;
+  /** The session cookie, if nothing else authenticates the request. */
+  session: string | undefined;
   params: Record<string, string>;
   query: string;
   contentType: string;
@@ -152,6 +154,7 @@ const call = (
     names: headers.has,
     ip: () => senders.addressOf(exchange, headers),
     route: endpoint.path,
+    origin: () => senders.originOf(headers),
     hold: () => caller.leave(arrival),
     onGone: (listener) => setDisconnectListener(exchange, listener),
   });

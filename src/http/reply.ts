@@ -9,6 +9,8 @@ export type Reply = {
   readonly text: ReplyText | undefined;
   readonly contentType: string;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Values of `Set-Cookie`. */
+  readonly cookies?: readonly string[];
 };
 
 export type ReplyText = string | Uint8Array | Pieces;
@@ -26,6 +28,9 @@ export const reply = (status: number, body?: unknown, headers?: Record<string, s
   contentType: JSON_TYPE,
   headers,
 });
+
+/** @param cookies values of `Set-Cookie`, which a header of other responses never has */
+export const withCookies = (answer: Reply, cookies: readonly string[]): Reply => ({ ...answer, cookies });
 
 /** Sends text that is encoded already. */
 export const textReply = (

@@ -37,6 +37,8 @@ export type RouteRequest<P, Q, B> = {
   names(header: string): boolean;
   /** The path of the route as declared, such as `/v1/threads/:id`. */
   route: string;
+  /** Returns the origin under which the client reaches this service, such as `https://agents.example`. */
+  origin(): string;
   /** Releases the concurrency slot of a request whose response takes long by design. */
   hold(): void;
   /** Called when the client disconnects before the response has ended; immediately if it already has. */

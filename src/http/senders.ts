@@ -1,11 +1,14 @@
 import { isLoopback } from '../schema/loopback.ts';
 import { clientAddress, createProxyCheck, shortAddress } from './address.ts';
-import { isCrossSite } from './cross-site.ts';
+import { readCookie, SESSION_COOKIE } from './cookies.ts';
+import { isCrossSite, isForeignToCookie, type Sender } from './cross-site.ts';
 import type { Exchange } from './exchange.ts';
 import type { Family } from './family.ts';
 import type { RequestHeaders } from './headers.ts';
 import { hostname } from './hosts.ts';
+import type { Scheme } from './listen-address.ts';
 import type { Origin } from './origin.ts';
+import { createOwnOrigin, type OwnOrigin } from './own-origin.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 
 /** Identifies the sender of a request: its proxies, the page that caused it, and whether it is on this host. */
@@ -14,6 +17,10 @@ export type SenderDeps = {
   isLocalListener: boolean;
   /** Host of the public address; without it, clients use the address that they connect to. */
   publicHost?: string | undefined;
+  /** The origin of the public URL is that of the service, whatever a request names. */
+  publicUrl?: string | undefined;
+  /** Scheme of the listener. */
+  scheme: Scheme;
   settings: { trust_forwarded_headers: boolean; trusted_proxies: readonly string[] };
 };
 
@@ -27,6 +34,12 @@ export type Senders = {
     exchange: Exchange,
     of: { family: Family | undefined; from: Origin; headers: RequestHeaders },
   ): boolean;
+  /** Returns the origin under which the client reaches this service. */
+  originOf: OwnOrigin;
+  /** Returns the value of the session cookie, if the own origin is https. */
+  sessionOf(headers: RequestHeaders): string | undefined;
+  /** Returns whether a request with a session cookie changes state and was not sent by a page of this origin. */
+  isForeignToCookie(exchange: Exchange, headers: RequestHeaders): boolean;
   /**
    * Returns whether the request comes from this host without a proxy, and addresses it by a loopback name; or from the
    * embedding program. Valid only during the callback of the request.
@@ -34,7 +47,9 @@ export type Senders = {
   isLocal(from: Origin, req: WireRequest): boolean;
 };
 
-export const createSenders = ({ isLocalListener, publicHost, settings }: SenderDeps): Senders => {
+export const createSenders = (deps: SenderDeps): Senders => {
+  const { isLocalListener, publicHost, settings } = deps;
+  const originOf = createOwnOrigin({ publicUrl: deps.publicUrl, scheme: deps.scheme });
   const isProxy = createProxyCheck(settings.trust_forwarded_headers ? settings.trusted_proxies : []);
 
   const addressOf: Senders['addressOf'] = (exchange, headers) =>
@@ -50,6 +65,13 @@ export const createSenders = ({ isLocalListener, publicHost, settings }: SenderD
     return true;
   };
 
+  const senderOf = (method: string, headers: RequestHeaders): Sender => ({
+    method,
+    origin: headers.get('origin') ?? '',
+    site: headers.get('sec-fetch-site') ?? '',
+    hosts: [headers.get('host'), headers.get('x-forwarded-host'), publicHost],
+  });
+
   return {
     addressOf,
     isTrusted: (res, { from }) => isProxy(from === 'network' ? peerOf(res) : THIS_HOST),
@@ -58,10 +80,15 @@ export const createSenders = ({ isLocalListener, publicHost, settings }: SenderD
       const origin = headers.get('origin') ?? '';
       // A family that checks the host also checks the origin if present.
       if (family?.checkHost && origin !== '') return false;
-      const site = headers.get('sec-fetch-site') ?? '';
-      const hosts = [headers.get('host'), headers.get('x-forwarded-host'), publicHost];
-      return isCrossSite({ method, origin, site, hosts }, admitted !== '');
+      return isCrossSite(senderOf(method, headers), admitted !== '');
     },
+    originOf,
+    sessionOf(headers) {
+      const header = headers.get('cookie');
+      if (header === undefined || !originOf(headers).startsWith('https:')) return undefined;
+      return readCookie(header, SESSION_COOKIE);
+    },
+    isForeignToCookie: ({ method }, headers) => isForeignToCookie(senderOf(method, headers)),
     isLocal({ from }, req) {
       if (from !== 'network') return true;
       return isLocalListener && isLocalHost(req.getHeader('host')) && !hasPassedProxy(req);

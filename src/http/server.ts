@@ -53,6 +53,8 @@ export type HttpDeps = {
   acceptsHost?: HostCheck | undefined;
   /** Host of the public address; without it, clients use the address that they connect to. */
   publicHost?: string | undefined;
+  /** Its origin is that of the service, whatever a request names. */
+  publicUrl?: string | undefined;
   /** Whether only clients on this host can connect. */
   isLocalListener: boolean;
   authenticate: Authenticate;
@@ -114,6 +116,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
   });
   const answer = createPipeline({
     ...deps,
+    scheme: settings.tls ? 'https' : 'http',
     context,
     paths,
     bodyBudget,

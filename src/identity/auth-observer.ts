@@ -4,7 +4,7 @@ import type { AuthObserver } from '../schema/presented.ts';
 import { type CredentialKind, NOBODY, nameOf, type Principal } from '../schema/principal.ts';
 import type { AccessLog } from './access-log/log.ts';
 import { readBearer } from './bearer.ts';
-import { KEY_PREFIX } from './credentials/key-format.ts';
+import { KEY_PREFIX, SESSION_PREFIX, TICKET_PREFIX } from './credentials/key-format.ts';
 import { isCompactToken } from './issuers/index.ts';
 
 /** Counts authentications by kind of credential and by result, and keeps the access log (identity.md 7). */
@@ -81,9 +81,16 @@ const resultOf = (error: unknown): AuthResult | undefined => {
 const kindOf = (authorization: readonly string[]): AuthKind => {
   const token = tokenIn(authorization);
   if (token === undefined) return 'none';
-  if (token.startsWith(KEY_PREFIX)) return 'key';
+  const issued = ISSUED.find(([prefix]) => token.startsWith(prefix));
+  if (issued) return issued[1];
   return isCompactToken(token) ? 'jwt' : 'admin';
 };
+
+const ISSUED = [
+  [KEY_PREFIX, 'key'],
+  [SESSION_PREFIX, 'session'],
+  [TICKET_PREFIX, 'ticket'],
+] as const;
 
 const tokenIn = (authorization: readonly string[]): string | undefined => {
   try {

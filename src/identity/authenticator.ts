@@ -3,11 +3,12 @@ import type { Authenticate, Presented, Surface } from '../schema/presented.ts';
 import { adminIn, anonymousIn, NOBODY, type Principal } from '../schema/principal.ts';
 import { type Bearer, readBearer } from './bearer.ts';
 import { INVALID_CREDENTIAL as INVALID, type Judge, type JudgedPrincipal } from './credentials/judge.ts';
-import { KEY_PREFIX } from './credentials/key-format.ts';
+import { KEY_PREFIX, SESSION_PREFIX } from './credentials/key-format.ts';
 import { type Guesses, SHORT_TOKEN } from './guesses.ts';
 import { isCompactToken, type JudgeToken } from './issuers/index.ts';
 import { type RequestHead, resolveScope, type ScopeProvider } from './scope.ts';
 import { type ActFor, USER_HEADER, userHeaderOf } from './service-user.ts';
+import type { SessionJudge } from './sessions/judge-session.ts';
 import { createTokenCheck } from './token.ts';
 
 /**
@@ -28,6 +29,8 @@ export type AuthenticatorDeps = {
   guesses: Guesses;
   /** Judges API keys. @throws Unauthorized */
   judgeKey: Judge;
+  /** Judges sessions. @throws Unauthorized */
+  judgeSession: SessionJudge['judge'];
   /** Judges access tokens of identity providers; absent without issuers. */
   judgeAccessToken?: JudgeToken | undefined;
   /** Resolves the end user that a principal names in a header. */
@@ -61,7 +64,7 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
     if (isAdminSurface && adminToken === undefined)
       throw new Unauthorized('admin authentication is not configured');
     const values = presented.authorization();
-    if (values.length === 0) return 'none';
+    if (values.length === 0) return judgeWithoutHeader(presented);
     try {
       const bearer = readBearer(values);
       const judged = bearer.kind === 'bearer' ? judgeToken(presented, bearer.token) : 'unrecognized';
@@ -69,6 +72,17 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
       return judged;
     } catch (error) {
       throw counted(guesses, presented.address(), presented.surface, error);
+    }
+  };
+
+  /** Pages can make a browser send these, so they are not attempts to guess a credential. */
+  const judgeWithoutHeader = (presented: Presented): Judged => {
+    const session = presented.session();
+    if (session === undefined) return 'none';
+    try {
+      return { principal: deps.judgeSession(session, presented.address) };
+    } catch (error) {
+      throw error instanceof Unauthorized ? inTermsOf(presented.surface, error) : error;
     }
   };
 
@@ -115,11 +129,14 @@ const createBearerJudge = ({
   adminToken,
   guesses,
   judgeKey,
+  judgeSession,
   judgeAccessToken,
 }: AuthenticatorDeps): ((presented: Presented, token: string) => Judged) => {
   const isAdminToken = adminToken === undefined ? undefined : createTokenCheck(adminToken);
+  const judges = [[KEY_PREFIX, judgeKey] as const, [SESSION_PREFIX, judgeSession] as const];
   return (presented, token) => {
-    if (token.startsWith(KEY_PREFIX)) return { principal: judgeKey(token, presented.address) };
+    const issued = judges.find(([prefix]) => token.startsWith(prefix));
+    if (issued) return { principal: issued[1](token, presented.address) };
     const judgeJwt = isCompactToken(token) ? judgeAccessToken : undefined;
     // A longer token is not an attempt to guess a short one.
     if (isAdminToken && !(judgeJwt && token.length >= SHORT_TOKEN)) guesses.check(presented.address);

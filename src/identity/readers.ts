@@ -2,7 +2,7 @@ import type { Clock } from '../schema/clock.ts';
 import { Forbidden, Unauthorized } from '../schema/outcome.ts';
 import { partitionOf } from '../schema/partition.ts';
 import type { Place } from '../schema/place.ts';
-import { type Principal, presentRights } from '../schema/principal.ts';
+import { nameOf, type Principal, presentRights } from '../schema/principal.ts';
 import type { AddReader, Reader } from '../schema/reader.ts';
 import { timerMs } from '../schema/timer.ts';
 import type { Affected, Changes } from './changes.ts';
@@ -12,7 +12,7 @@ import type { Affected, Changes } from './changes.ts';
  *
  * Guarantees: a change of a user, of its keys, or of the visibility of a thread ends, before the change is confirmed,
  * each reader that it affects and whose request would now be refused. The expiry of a credential ends the readers that
- * follow within `EXPIRY_STEP_MS`. Principals without a user are never judged again.
+ * follow within `EXPIRY_STEP_MS`. Principals without a user are judged again only if they have a session.
  * Cost: a few entries of maps per reader, and nothing per event. A change judges the readers of one user or of one
  * thread; those of one principal share its judgement.
  */
@@ -66,7 +66,7 @@ export const createReaders = ({ changes, clock }: ReadersDeps): Readers => {
 
   const userChanged = ({ scope, user, key }: Affected): void => {
     const entries = ofUser.of(partitionOf({ scope, user }));
-    judgeAll(key === undefined ? entries : entries.filter(({ principal }) => isOfKey(principal, key)));
+    judgeAll(key === undefined ? entries : entries.filter(({ principal }) => mayDependOn(principal, key)));
   };
   const leave = changes.onChange(userChanged);
 
@@ -74,7 +74,7 @@ export const createReaders = ({ changes, clock }: ReadersDeps): Readers => {
     add(reader) {
       const { principal, thread } = reader;
       const entry: Entry = { reader, principal };
-      if (principal.user === undefined) return () => {};
+      if (principal.user === undefined && !principal.basis) return () => {};
       for (const key of usersOf(entry)) ofUser.add(key, entry);
       if (thread) ofThread.add(keyOf(thread), entry);
       expiring.put(entry);
@@ -96,12 +96,14 @@ const keyOf = ({ scope, id }: Place): string => `${scope}\0${id}`;
 
 /** The partitions of the users whose changes affect an entry: that of its principal, and that of the key that names it. */
 const usersOf = ({ reader: { principal } }: Entry): Set<string> => {
-  const { scope, user, basis } = principal;
-  return new Set([user, ...(basis?.users ?? [])].map((each) => partitionOf({ scope, user: each })));
+  const { scope, basis } = principal;
+  const users = [nameOf(principal), ...(basis?.users ?? [])];
+  return new Set(users.map((user) => partitionOf({ scope, user })));
 };
 
-const isOfKey = ({ credential: { kind, id } }: Principal, key: string): boolean =>
-  kind === 'key' && id === key;
+/** A session or a ticket may have been created from the key. */
+const mayDependOn = ({ credential: { kind, id } }: Principal, key: string): boolean =>
+  kind !== 'key' || id === key;
 
 const isAllowed = (reader: Reader, principal: Principal): boolean => {
   try {

@@ -86,7 +86,8 @@ const actingFor = (deps: ActForDeps, judged: Principal, user: UserRow): Principa
     // The record of a key names its own user.
     credential: judged.credential.kind === 'key' ? judged.credential : { ...judged.credential, act: true },
     basis: {
-      users: judged.basis?.users ?? [],
+      // A change of the user of the credential matters too.
+      users: [...(judged.basis?.users ?? []), ...(judged.user === undefined ? [] : [judged.user])],
       revision: judged.basis?.revision ?? deps.changes.revision,
       expires_at: judged.basis?.expires_at ?? Number.POSITIVE_INFINITY,
       again: () => actingAgain(deps, judged, user.id),

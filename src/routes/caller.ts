@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readCookie, SESSION_COOKIE } from '../http/cookies.ts';
 import type { RouteRequest } from '../http/route.ts';
 import type { By } from '../identity/index.ts';
 import type { Caller } from '../schema/audit-event.ts';
@@ -8,13 +9,24 @@ import { nameOf } from '../schema/principal.ts';
 export const identifyCaller = (
   request: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'ip' | 'requestId' | 'principal'>,
 ): Caller => ({
-  actor: actorOf(request.header('authorization'), request.header('x-service-actor')),
+  actor: actorOf(bearerOf(request), request.header('x-service-actor')),
   ip: request.ip(),
   request_id: request.requestId,
   user: nameOf(request.principal),
   scope: request.principal.scope,
   credential: request.principal.credential,
 });
+
+/** A session cookie is read as the token of a bearer. */
+const bearerOf = ({
+  header,
+  principal: { credential },
+}: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'principal'>): string | undefined => {
+  const authorization = header('authorization');
+  if (authorization !== undefined || credential.kind !== 'session') return authorization;
+  const session = readCookie(header('cookie'), SESSION_COOKIE);
+  return session === undefined ? undefined : `Bearer ${session}`;
+};
 
 const ACTOR_DIGITS = 16;
 

@@ -5,7 +5,7 @@ import { Who } from '../schema/who.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** The principal of a request (identity.md 2.4). */
-export const identityRoutes = ({ store: { users } }: Pick<RouteDeps, 'store'>) => [
+export const identityRoutes = (deps: Pick<RouteDeps, 'store'>) => [
   route.get('/v1/identity', {
     id: 'getIdentity',
     summary: 'Whom this request acts for',
@@ -14,12 +14,17 @@ export const identityRoutes = ({ store: { users } }: Pick<RouteDeps, 'store'>) =
     tag: 'identity',
     needs: 'anyone',
     responses: { 200: Who },
-    handle: ({ principal }) => reply(200, describe(users, principal), { 'cache-control': 'no-store' }),
+    handle: ({ principal }) =>
+      reply(200, describePrincipal(deps, principal), { 'cache-control': 'no-store' }),
   }),
 ];
 
-const describe = (users: RouteDeps['store']['users'], principal: Principal): Who => {
-  if (principal === NOBODY) return { authenticated: false, anonymous: false, grants: [], sign_in: [] };
+export const describePrincipal = (
+  { store: { users } }: Pick<RouteDeps, 'store'>,
+  principal: Principal,
+): Who => {
+  const sign_in: Who['sign_in'] = [{ kind: 'key' }];
+  if (principal === NOBODY) return { authenticated: false, anonymous: false, grants: [], sign_in };
   const { scope, user, authority, credential } = principal;
   const { kind, id } = credential;
   const name = user === undefined ? undefined : users.get(scope, user)?.name;
@@ -31,6 +36,6 @@ const describe = (users: RouteDeps['store']['users'], principal: Principal): Who
     ...(name !== undefined && { name }),
     grants: commonGrants(authority),
     ...(kind !== 'anonymous' && { credential: { kind, ...(id !== undefined && { id }) } }),
-    sign_in: [],
+    sign_in,
   };
 };

@@ -127,11 +127,11 @@ const keyRoutesOf = ({ identity: { keys }, runtime }: Pick<RouteDeps, 'identity'
   }),
 ];
 
-/** Returns whether a credential is a key of this chain of rotations. */
+/** Returns whether a credential is a key of this chain of rotations, or a session that was created from one. */
 const isOfLine =
   (line: string) =>
-  ({ kind, id, line: own = id }: Credential): boolean =>
-    kind === 'key' && own === line;
+  ({ kind, id, line: own = kind === 'key' ? id : undefined }: Credential): boolean =>
+    own === line;
 
 const listKeys = (
   keys: RouteDeps['identity']['keys'],

@@ -22,6 +22,7 @@ import { programRoutes } from './programs.ts';
 import type { RouteDeps } from './route-deps.ts';
 import { runRoutes } from './runs.ts';
 import { runtimeStatsRoutes } from './runtime-stats.ts';
+import { sessionRoutes } from './sessions.ts';
 import { systemRoutes } from './system.ts';
 import { threadForkRoutes } from './thread-fork.ts';
 import { threadRoutes } from './threads.ts';
@@ -51,6 +52,7 @@ export const createRouteTable = (deps: RouteDeps): Route[] => [
   ...agUiRunRoutes(deps),
   ...agUiThreadRoutes(deps),
   ...identityRoutes(deps),
+  ...sessionRoutes(deps),
   ...keyRoutes(deps),
   ...userRoutes(deps),
   ...connectionRoutes(deps),

@@ -21,6 +21,10 @@ export type Presented = {
   header(name: string): string | undefined;
   /** Returns the unmodified values of all `Authorization` lines. */
   authorization(): readonly string[];
+  /** Returns the value of the query parameter `ticket`. */
+  ticket(): string | undefined;
+  /** Returns the value of the session cookie, if the own origin is https. */
+  session(): string | undefined;
   /**
    * Returns whether the request comes from this host without a proxy, and addresses it by a loopback name; or from the
    * embedding program.
@@ -33,7 +37,10 @@ export type Presented = {
 /** Receives the outcome of each authentication, including the right that the route needs. */
 export type AuthObserver = {
   admitted(principal: Principal, at: RequestPlace): void;
-  /** @param by the principal if it was resolved, else the unmodified values of all `Authorization` lines */
+  /**
+   * @param by the principal if it was resolved, else the unmodified values of all `Authorization` lines; a ticket or a
+   * cookie counts as one
+   */
   rejected(by: Principal | readonly string[], error: unknown, at: RequestPlace): void;
   /** Receives the error of a handler, which may have refused the principal. */
   denied(principal: Principal, error: unknown, at: AccessPlace): void;

@@ -38,7 +38,7 @@ const itemsOf = (text: string): string[] | undefined => {
 
 const scalar = <T>(kind: Omit<Kind<T>, 'fromText'>): Kind<T> => ({ ...kind, fromText: trimmed });
 
-export const integer = ({ min, max }: { min?: 0 | 1; max?: number } = {}): Kind<number> => {
+export const integer = ({ min, max }: { min?: number; max?: number } = {}): Kind<number> => {
   const lowest = min ?? 0;
   return scalar({
     type: lowest === 0 ? 'int' : `int ≥ ${lowest}`,

@@ -25,6 +25,7 @@ export type { Retraction } from './tables/retractions.ts';
 export type { RunFilter, RunPage } from './tables/run-list.ts';
 export type { RunningRun } from './tables/runs.ts';
 export type { StoredBucket, StoredModel, StoredTally } from './tables/runtime-stats.ts';
+export type { SessionRow } from './tables/sessions.ts';
 export type { TaskFilter, TaskPosition, TimedRun } from './tables/tasks.ts';
 export type { ThreadFilter, ThreadRecord } from './tables/threads.ts';
 export type {

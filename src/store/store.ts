@@ -44,6 +44,7 @@ import { createReceivedTable, type ReceivedTable } from './tables/received-messa
 import { createRetractionTable, type RetractionTable } from './tables/retractions.ts';
 import { createRunTable, type RunTable } from './tables/runs.ts';
 import { createRuntimeStatsTable, type RuntimeStatsTable } from './tables/runtime-stats.ts';
+import { createSessionTable, type SessionTable } from './tables/sessions.ts';
 import { createStateTable, type StateTable } from './tables/state.ts';
 import { createStoppedTable, type StoppedTable } from './tables/stopped-answers.ts';
 import { createTaskIndex, type TaskTable } from './tables/tasks.ts';
@@ -95,6 +96,7 @@ type Tables = {
   readonly runtimeStats: RuntimeStatsTable;
   readonly users: UserTable;
   readonly keys: KeyTable;
+  readonly sessions: SessionTable;
   /** Digests of credentials. */
   readonly credentials: CredentialTable;
   readonly budgetCounters: BudgetCounterTable;
@@ -285,6 +287,7 @@ const createTables = (
     runtimeStats: createRuntimeStatsTable(env),
     users: createUserTable(env),
     keys: createKeyTable(env),
+    sessions: createSessionTable(env),
     credentials: createCredentialTable(env),
     budgetCounters: createBudgetCounterTable(env),
     mcpCatalogs: createMcpCatalogTable(env),

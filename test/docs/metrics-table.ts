@@ -9,6 +9,7 @@ export const metricsMarkdown = (): string => {
     breakers: () => [],
     work: () => ({ waiting: 0 }),
     sessions: () => 0,
+    signedIn: () => 0,
     budgets: () => [],
     mcpServers: () => [],
   });

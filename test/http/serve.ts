@@ -67,6 +67,7 @@ export const serve = async (t: Test, routes: Route[], given: ServeOptions = {}):
       authenticate,
       anonymous,
       judgeKey: refuseKey,
+      judgeSession: refuseKey,
       actFor: (principal) => principal,
       guesses: createGuesses({ token: adminToken, observe() {}, log: options.log ?? QUIET }),
     }),

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import { type By, createIdentity, type Identity } from '../../src/identity/index.ts';
+import { type By, createIdentity, type Identity, type IdentityDeps } from '../../src/identity/index.ts';
 import type { OwnedThreads } from '../../src/identity/users/users.ts';
 import type { AuditDraft, Caller } from '../../src/schema/audit-event.ts';
 import { parseGrants } from '../../src/schema/grants.ts';
@@ -9,6 +9,8 @@ import { storeFor } from '../store/open.ts';
 
 /** An identity service over a real store, with a clock that the test sets. */
 export type Opened = Identity & {
+  /** What the service was created with. */
+  deps: IdentityDeps;
   store: Store;
   clock: { now(): number; ms: number };
   /** The audit events, without ids and times. */
@@ -17,7 +19,25 @@ export type Opened = Identity & {
   owners: Set<string>;
 };
 
-type Settings = { key_max_days: number; sso_key_idle_days: number; max_users: number };
+type Settings = {
+  key_max_days: number;
+  sso_key_idle_days: number;
+  max_users: number;
+  session_idle_secs: number;
+  session_max_secs: number;
+  issuers: { issuer: string }[];
+};
+
+const SETTINGS: Settings = {
+  key_max_days: 0,
+  sso_key_idle_days: 30,
+  max_users: 1000,
+  session_idle_secs: 43_200,
+  session_max_secs: 604_800,
+  issuers: [{ issuer: 'https://idp.example' }],
+};
+
+export const TOKEN = 'the-admin-token';
 
 export const START = Date.UTC(2026, 0, 1);
 
@@ -33,7 +53,7 @@ export const openIdentity = async (t: Test, settings: Partial<Settings> = {}): P
     },
   };
   let count = 0;
-  const identity = createIdentity({
+  const deps: IdentityDeps = {
     store,
     clock,
     ids: { uuid: () => `01900000-0000-7000-8000-${String(++count).padStart(12, '0')}` },
@@ -45,12 +65,13 @@ export const openIdentity = async (t: Test, settings: Partial<Settings> = {}): P
       written() {},
     },
     threads,
-    settings: { key_max_days: 0, sso_key_idle_days: 30, max_users: 1000, ...settings },
+    settings: { ...SETTINGS, ...settings },
+    adminToken: TOKEN,
     failed(err) {
       throw err;
     },
-  });
-  return { ...identity, store, clock, audited, owners };
+  };
+  return { ...createIdentity(deps), deps, store, clock, audited, owners };
 };
 
 export const by = (principal: Principal): By => ({

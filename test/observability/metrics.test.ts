@@ -325,6 +325,7 @@ t.test('reads the store and the circuit breakers at each scrape', async (t) => {
     breakers: () => breakers,
     work: () => ({ waiting: 7 }),
     sessions: () => 3,
+    signedIn: () => 2,
     budgets: () => [[0.5, 'monthly']],
     mcpServers: () => [{ server: 'files', state: 'given_up' }],
   });
@@ -333,6 +334,7 @@ t.test('reads the store and the circuit breakers at each scrape', async (t) => {
   t.equal(before.get('service_store_file_bytes'), 4096);
   t.equal(before.get('service_threads_waiting'), 7);
   t.equal(before.get('service_mcp_sessions'), 3);
+  t.equal(before.get('service_sessions'), 2);
   t.equal(before.get('service_budget_spent_ratio{budget="monthly"}'), 0.5);
   t.equal(before.get('service_store_rows{table="runs"}'), 2);
   t.equal(before.get('service_circuit_breaker_state{model="m",state="closed"}'), 1);

@@ -19,6 +19,8 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_ANONYMOUS_ACCESS', 'identity.anonymous', 'loopback | always | never', 'unset'],
   ['SERVICE_KEY_MAX_DAYS', 'identity.key_max_days', 'int', '0'],
   ['SERVICE_SSO_KEY_IDLE_DAYS', 'identity.sso_key_idle_days', 'int ≥ 1', '30'],
+  ['SERVICE_SESSION_IDLE_SECS', 'identity.session_idle_secs', 'int ≥ 60', '43200'],
+  ['SERVICE_SESSION_MAX_SECS', 'identity.session_max_secs', 'int ≥ 60', '604800'],
   ['SERVICE_MAX_USERS', 'identity.max_users', 'int ≥ 1', '100000'],
   ['SERVICE_TRUST_FORWARDED_HEADERS', 'trust_forwarded_headers', 'bool', 'true'],
   ['SERVICE_TRUSTED_PROXIES', 'trusted_proxies', 'networks', 'loopback'],

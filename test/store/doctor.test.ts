@@ -62,10 +62,23 @@ const fill = async (dir: string): Promise<void> => {
       actor: '',
       digest: `digest-${id}`,
     };
+    const session = {
+      id: `session-${id}`,
+      scope: SCOPE,
+      user: id,
+      digest: `digest-of-session-${id}`,
+      source: { kind: 'key', id: key.id },
+      user_agent: null,
+      ip: '',
+      created_at: 1,
+      expires_at: 2,
+    } as const;
     await write(store, (batch) => {
       store.users.put(batch, user, undefined);
       store.keys.put(batch, { ...key, ...times, line: key.id, first: true });
       store.credentials.put(batch, key.digest, { kind: 'key', id: key.id });
+      store.sessions.put(batch, session);
+      store.credentials.put(batch, session.digest, { kind: 'session', id: session.id });
     });
   }
   await store.close();
@@ -84,6 +97,8 @@ const RAW = [
   'scope_keys',
   'user_keys',
   'key_ends',
+  'user_sessions',
+  'session_ends',
   'credentials',
   'counters',
 ];

@@ -51,6 +51,8 @@ export const openFolder = async (options: ServiceOptions): Promise<IdentityServi
       Promise.reject(new Unavailable('start the service to delete threads')),
     ),
     settings,
+    // Requests are not judged here.
+    adminToken: undefined,
     failed() {},
   });
   const principal = adminIn(options.ofScope ?? scope_id);

@@ -54,33 +54,10 @@ export const createJudge = (deps: JudgeDeps): Judge => {
   const { store, clock, changes } = deps;
   const known = createRecent<Remembered>(MOST_REMEMBERED);
 
-  /** Returns a key that is not revoked, and its user. @throws Unauthorized */
-  const present = (id: string): { key: KeyRow; user: UserRow } => {
-    const key = store.keys.get(id);
-    if (!key) throw new Unauthorized(INVALID_CREDENTIAL);
-    if (key.revoked_at !== null) {
-      throw new Unauthorized(`API key '${key.name}' has been revoked`, { reason: 'revoked' });
-    }
-    const user = store.users.get(key.scope, key.user);
-    if (!user) throw new Unauthorized(INVALID_CREDENTIAL);
-    if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`, { reason: 'disabled' });
-    return { key, user };
-  };
-
-  const derived = (key: KeyRow, user: UserRow, expires_at: number): JudgedPrincipal => ({
-    ...principalOf(key, user),
-    basis: { users: [user.id], revision: changes.revision, expires_at, again: () => again(key.id) },
-  });
-
-  const again = (id: string): JudgedPrincipal => {
-    const { key, user } = present(id);
-    return derived(key, user, untilOf(key, user, deps.ssoKeyIdleDays));
-  };
-
   const read = (digest: string, now: number): Remembered => {
     const credential = store.credentials.get(digest);
     if (credential?.kind !== 'key') throw new Unauthorized(INVALID_CREDENTIAL);
-    const { key, user } = present(credential.id);
+    const { key, user } = present(store, credential.id);
     if (isExpired(key, now)) {
       throw new Unauthorized(`API key '${key.name}' has expired`, { reason: 'expired' });
     }
@@ -88,7 +65,7 @@ export const createJudge = (deps: JudgeDeps): Judge => {
     if (now >= until) throw new Unauthorized('sign in again', { reason: 'expired' });
     const seenAt = store.keys.use(key.id)?.at ?? Number.NEGATIVE_INFINITY;
     return {
-      principal: derived(key, user, until),
+      principal: derived(deps, key, user),
       revision: changes.revision,
       until,
       id: key.id,
@@ -120,6 +97,44 @@ export const createJudge = (deps: JudgeDeps): Judge => {
     return entry.principal;
   };
 };
+
+type KeyDeps = Pick<JudgeDeps, 'changes' | 'ssoKeyIdleDays'> & { store: Pick<Store, 'users' | 'keys'> };
+
+/**
+ * Returns the principal of a key with its present rights, without regard to its expiry.
+ *
+ * @throws Unauthorized
+ */
+export const presentKey = (deps: KeyDeps, id: string): JudgedPrincipal => {
+  const { key, user } = present(deps.store, id);
+  return derived(deps, key, user);
+};
+
+/** Returns a key that is not revoked, and its user. @throws Unauthorized */
+const present = (
+  { users, keys }: Pick<Store, 'users' | 'keys'>,
+  id: string,
+): { key: KeyRow; user: UserRow } => {
+  const key = keys.get(id);
+  if (!key) throw new Unauthorized(INVALID_CREDENTIAL);
+  if (key.revoked_at !== null) {
+    throw new Unauthorized(`API key '${key.name}' has been revoked`, { reason: 'revoked' });
+  }
+  const user = users.get(key.scope, key.user);
+  if (!user) throw new Unauthorized(INVALID_CREDENTIAL);
+  if (user.disabled) throw new Unauthorized(`user '${user.id}' is disabled`, { reason: 'disabled' });
+  return { key, user };
+};
+
+const derived = (deps: KeyDeps, key: KeyRow, user: UserRow): JudgedPrincipal => ({
+  ...principalOf(key, user),
+  basis: {
+    users: [user.id],
+    revision: deps.changes.revision,
+    expires_at: untilOf(key, user, deps.ssoKeyIdleDays),
+    again: () => presentKey(deps, key.id),
+  },
+});
 
 const isExpired = ({ expires_at }: KeyRow, now: number): boolean => expires_at !== null && expires_at <= now;
 

@@ -2,13 +2,17 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * The form of stored credentials (identity.md 2): a prefix, 43 random characters (256 bits), and the CRC-32 of
- * everything before it in base 62. Secret scanners check it; the service does not, because only digests are compared.
+ * The form of the credentials that this service issues (identity.md 2): a prefix, 43 random characters (256 bits), and
+ * the CRC-32 of everything before it in base 62. Secret scanners check it; the service compares digests only.
  *
  * @example
- * createKey(randomCharacter); // 'tpk_9fK3…a1Q7', 53 characters
+ * createCredential(KEY_PREFIX, randomCharacter); // 'tpk_9fK3…a1Q7', 53 characters
  */
 export const KEY_PREFIX = 'tpk_';
+export const SESSION_PREFIX = 'tps_';
+export const TICKET_PREFIX = 'tpt_';
+
+type Prefix = typeof KEY_PREFIX | typeof SESSION_PREFIX | typeof TICKET_PREFIX;
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_CHARACTERS = 43;
@@ -19,11 +23,19 @@ export type Randomness = (below: number) => number;
 
 export const secureRandomness: Randomness = (below) => randomInt(below);
 
-export const createKey = (random: Randomness): string => {
-  let key = KEY_PREFIX;
-  for (let count = 0; count < RANDOM_CHARACTERS; count += 1) key += ALPHABET.charAt(random(ALPHABET.length));
-  return key + checksumOf(key);
+export const createCredential = (prefix: Prefix, random: Randomness): string => {
+  let text: string = prefix;
+  for (let count = 0; count < RANDOM_CHARACTERS; count += 1) text += ALPHABET.charAt(random(ALPHABET.length));
+  return text + checksumOf(text);
 };
+
+export const createKey = (random: Randomness): string => createCredential(KEY_PREFIX, random);
+
+/** Returns whether a text has the length and the checksum of a credential with this prefix. */
+export const isWellFormed = (prefix: Prefix, text: string): boolean =>
+  text.length === prefix.length + RANDOM_CHARACTERS + CHECK_DIGITS &&
+  text.startsWith(prefix) &&
+  checksumOf(text.slice(0, -CHECK_DIGITS)) === text.slice(-CHECK_DIGITS);
 
 export const checksumOf = (text: string): string => {
   let rest = crc32(text);

@@ -5,6 +5,7 @@ import { demand, type Principal } from '../../schema/principal.ts';
 import type { NewUser, User, UserChange, UserKind } from '../../schema/user.ts';
 import type { Store, UserRow } from '../../store/index.ts';
 import type { By, Change, Changes } from '../changes.ts';
+import { removeSessionsOf } from '../sessions/session-writes.ts';
 import { demandGivable, demandNotAbove, scopeFor } from './rights.ts';
 import { checkedEmail, checkedName, checkedUserId, foldedId } from './texts.ts';
 
@@ -27,7 +28,7 @@ export type Users = {
   update(by: By, id: string, change: UserChange, of_scope?: string): Promise<User>;
   /** Ends its sessions, and rejects tokens that were issued before now. */
   signOut(by: By, id: string, of_scope?: string): Promise<User>;
-  /** Ends its keys and connections. Its threads stay, or are deleted, which needs `write:all`. */
+  /** Ends its keys, sessions and connections. Its threads stay, or are deleted, which needs `write:all`. */
   remove(
     by: By,
     id: string,
@@ -45,7 +46,7 @@ export type OwnedThreads = {
 export type ConnectedAccounts = { removeAll(account: { scope: string; user: string }): Promise<void> };
 
 export type UsersDeps = {
-  store: Pick<Store, 'users' | 'keys'>;
+  store: Pick<Store, 'users' | 'keys' | 'sessions' | 'credentials'>;
   clock: Clock;
   changes: Changes;
   threads: OwnedThreads;
@@ -54,12 +55,8 @@ export type UsersDeps = {
 };
 
 export const createUsers = ({ store, clock, changes, threads, accounts }: UsersDeps): Users => {
-  const { users, keys } = store;
-
-  const view = (row: UserRow): User => ({
-    ...audited(row),
-    last_seen_at: users.seenAt(row.scope, row.id) ?? null,
-  });
+  const { users } = store;
+  const view = (row: UserRow): User => viewUser(users, row);
 
   /** @throws NotFound, Forbidden */
   const managed = (principal: Principal, id: string, of_scope: string | undefined): UserRow => {
@@ -116,6 +113,7 @@ export const createUsers = ({ store, clock, changes, threads, accounts }: UsersD
     signOut: (by, id, of_scope) =>
       changes.write(by, (change) => {
         const before = managed(by.principal, id, of_scope);
+        removeSessionsOf(store, change, before);
         return stored(change, { ...before, tokens_not_before: clock.now() }, before);
       }),
     async remove(by, id, { of_scope, threads: ofThreads }) {
@@ -124,8 +122,8 @@ export const createUsers = ({ store, clock, changes, threads, accounts }: UsersD
       // First, because a later user with this id must not find them after a crash.
       await accounts?.removeAll({ scope, user });
       await changes.write(by, (change) => {
-        const row = managed(by.principal, id, of_scope);
-        return removeUser({ users, keys }, by.principal, row, { change, now: clock.now() });
+        const at = { change, now: clock.now() };
+        return removeUser(store, by.principal, managed(by.principal, id, of_scope), at);
       });
       await accounts?.removeAll({ scope, user });
       if (ofThreads === 'delete') await threads.remove(scope, user);
@@ -133,9 +131,14 @@ export const createUsers = ({ store, clock, changes, threads, accounts }: UsersD
   };
 };
 
-/** Removes a user and revokes its keys, which stay listed. @throws Forbidden */
+const viewUser = (users: Store['users'], row: UserRow): User => ({
+  ...audited(row),
+  last_seen_at: users.seenAt(row.scope, row.id) ?? null,
+});
+
+/** Removes a user, ends its sessions and revokes its keys, which stay listed. @throws Forbidden */
 const removeUser = (
-  { users, keys }: Pick<Store, 'users' | 'keys'>,
+  store: UsersDeps['store'],
   { scope, user }: Principal,
   row: UserRow,
   { change, now }: { change: Change; now: number },
@@ -143,7 +146,9 @@ const removeUser = (
   if (row.scope === scope && row.id === user) {
     throw new Forbidden('a user cannot delete itself', { code: 'forbidden' });
   }
+  const { users, keys } = store;
   users.remove(change.batch, row);
+  removeSessionsOf(store, change, row);
   for (const key of keys.ofUser(row.scope, row.id)) {
     if (key.revoked_at === null) keys.put(change.batch, { ...key, revoked_at: now });
   }

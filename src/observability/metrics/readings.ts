@@ -15,6 +15,8 @@ export type Readings = {
   work(): { waiting: number };
   /** Number of open sessions of MCP clients. */
   sessions(): number;
+  /** Number of sessions of users. */
+  signedIn(): number;
   /** The largest share of each budget that one of its counters has spent. */
   budgets(): Iterable<readonly [share: number, budget: string]>;
   mcpServers(): readonly { server: string; state: McpState }[];
@@ -22,7 +24,7 @@ export type Readings = {
 
 export const createReadings = (
   families: Families,
-  { store, breakers, work, sessions, budgets, mcpServers }: Readings,
+  { store, breakers, work, sessions, signedIn, budgets, mcpServers }: Readings,
 ): void => {
   createReading(families, [], { suffix: 'store_file_bytes', help: 'Size of the data file' }, () => [
     [store().file_bytes],
@@ -45,6 +47,12 @@ export const createReadings = (
   createReading(families, [], { suffix: 'mcp_sessions', help: 'Open sessions of MCP clients' }, () => [
     [sessions()],
   ]);
+  createReading(
+    families,
+    [],
+    { suffix: 'sessions', help: 'Sessions of users that have neither been ended nor expired' },
+    () => [[signedIn()]],
+  );
   createReading(
     families,
     ['budget'],

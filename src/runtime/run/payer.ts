@@ -14,11 +14,13 @@ export type Spender = Pick<Payer, 'user' | 'key'>;
 export const ANONYMOUS: Spender = { user: '~anonymous', key: 'anonymous' };
 export const ADMIN: Spender = { user: '~admin', key: 'admin' };
 
+/** Sessions that were created from a key spend for it. */
+const lineOf = (credential: Actor['credential'] | undefined): string | undefined =>
+  credential?.line ?? (credential?.kind === 'key' ? credential.id : undefined);
+
 /** Returns the spender of input with this user and credential; both are absent without a user. */
 export const spenderOf = ({ user, credential }: Partial<Actor>): Spender =>
-  user === undefined
-    ? ANONYMOUS
-    : { user, key: credential?.line ?? credential?.id ?? credential?.kind ?? ANONYMOUS.key };
+  user === undefined ? ANONYMOUS : { user, key: lineOf(credential) ?? credential?.kind ?? ANONYMOUS.key };
 
 /** Returns the spender of a request. */
 export const spenderOfPrincipal = (principal: Principal): Spender => {

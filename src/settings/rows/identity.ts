@@ -31,4 +31,18 @@ export const identitySettings = [
     default: 90,
     doc: 'age at which events of the access log are removed',
   }),
+  setting({
+    key: 'identity.session_idle_secs',
+    env: 'SERVICE_SESSION_IDLE_SECS',
+    type: integer({ min: 60, max: 31_536_000 }),
+    default: 43_200,
+    doc: 'time without a request after which a session ends',
+  }),
+  setting({
+    key: 'identity.session_max_secs',
+    env: 'SERVICE_SESSION_MAX_SECS',
+    type: integer({ min: 60, max: 31_536_000 }),
+    default: 604_800,
+    doc: 'longest life of a session',
+  }),
 ] as const;

@@ -13,6 +13,7 @@ import { createKeyTable, type KeyRow } from '../tables/keys.ts';
 import { createMessageTable, type MessageRow } from '../tables/messages.ts';
 import { createOpenWork } from '../tables/open-work.ts';
 import { changedAt, createRunTable, type RunRow } from '../tables/runs.ts';
+import { createSessionTable, type SessionRow } from '../tables/sessions.ts';
 import { eventsIn, type StoredEvents } from '../tables/stored-events.ts';
 import { createTaskIndex } from '../tables/tasks.ts';
 import { createThreadTable, type ThreadRecord } from '../tables/threads.ts';
@@ -40,6 +41,8 @@ export const DERIVED = [
   'scope_keys',
   'user_keys',
   'key_ends',
+  'user_sessions',
+  'session_ends',
   'credentials',
   'counters',
 ] as const;
@@ -49,7 +52,7 @@ export type DerivedName = (typeof DERIVED)[number];
 const isDerived = (name: string): name is DerivedName => (DERIVED as readonly string[]).includes(name);
 
 export type Records = Record<
-  'threads' | 'runs' | 'dispatches' | 'messages' | 'events' | 'users' | 'keys',
+  'threads' | 'runs' | 'dispatches' | 'messages' | 'events' | 'users' | 'keys' | 'sessions',
   Iterable<Entry>
 >;
 export type Entry = { key: Key; value: unknown };
@@ -98,9 +101,6 @@ export const deriveInto = (records: Records, sink: Sink): void => {
   const dispatches = createDispatchTable(env, work);
   const messages = createMessageTable(env, runs, { isMarked: () => false });
   const events = createEventTable(env, runs);
-  const users = createUserTable(env);
-  const keys = createKeyTable(env);
-  const credentials = createCredentialTable(env);
 
   /** Passes the writes of a batch into derived tables on; the other writes are records. */
   const collect = (fill: (batch: Batch) => void): void => {
@@ -142,6 +142,19 @@ export const deriveInto = (records: Records, sink: Sink): void => {
     const from = Number(key[2]) - list.length + 1;
     collect((batch) => events.append(batch, String(key[0]), String(key[1]), from, list));
   }
+  deriveIdentity(env, records, collect);
+  for (const { key, value } of counts.values()) if (value !== 0) sink.counter(key, value);
+};
+
+const deriveIdentity = (
+  env: Environment,
+  records: Records,
+  collect: (fill: (batch: Batch) => void) => void,
+): void => {
+  const users = createUserTable(env);
+  const keys = createKeyTable(env);
+  const sessions = createSessionTable(env);
+  const credentials = createCredentialTable(env);
   for (const { value } of records.users) collect((batch) => users.put(batch, value as UserRow, undefined));
   for (const { value } of records.keys)
     collect((batch) => {
@@ -149,7 +162,12 @@ export const deriveInto = (records: Records, sink: Sink): void => {
       keys.put(batch, row);
       credentials.put(batch, row.digest, { kind: 'key', id: row.id });
     });
-  for (const { key, value } of counts.values()) if (value !== 0) sink.counter(key, value);
+  for (const { value } of records.sessions)
+    collect((batch) => {
+      const row = value as SessionRow;
+      sessions.put(batch, row);
+      credentials.put(batch, row.digest, { kind: 'session', id: row.id });
+    });
 };
 
 /** The count of a run's messages continues from message to message, within one thread. */

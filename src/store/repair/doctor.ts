@@ -180,6 +180,7 @@ const checkedRecords = (
     events: (entry) => checkAnswers('events', entry),
     users() {},
     keys() {},
+    sessions() {},
   };
   function* checked(name: keyof Records): Iterable<Entry> {
     for (const entry of readTable(tables, name)) {
@@ -200,6 +201,7 @@ const checkedRecords = (
       events: checked('events'),
       users: checked('users'),
       keys: checked('keys'),
+      sessions: checked('sessions'),
     },
     end() {
       for (const key of strays.values()) note(STRAY_RUN, 'runs', key);

@@ -65,6 +65,7 @@ export const rebuildIndexes = (root: RootDatabase): void => {
     events: [],
     users: [],
     keys: [],
+    sessions: [],
   };
   deriveInto(records, {
     row: (table, { key, value }) => opened.get(table)?.rows.putSync(key, encoded(value)),

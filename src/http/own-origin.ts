@@ -1,0 +1,38 @@
+import { hostname } from './hosts.ts';
+import type { Scheme } from './listen-address.ts';
+
+/**
+ * Returns the origin under which the client reaches this service (identity.md 2.4, 3.6): that of the public URL, or else
+ * that of the request.
+ *
+ * Relies on `lines` to hide the forwarded headers of untrusted peers. They count when they are one line with one value,
+ * because a proxy that appends to the line of a client does not vouch for all of it.
+ */
+export type OwnOrigin = (headers: { lines(name: string): readonly string[] }) => string;
+
+/** @param scheme of the listener */
+export const createOwnOrigin = ({
+  publicUrl,
+  scheme,
+}: {
+  publicUrl: string | undefined;
+  scheme: Scheme;
+}): OwnOrigin => {
+  if (publicUrl !== undefined) {
+    const { origin } = new URL(publicUrl);
+    return () => origin;
+  }
+  return ({ lines }) => {
+    const named = only(lines('x-forwarded-proto'))?.toLowerCase();
+    const host = [only(lines('x-forwarded-host')), only(lines('host'))].find(isHost) ?? 'localhost';
+    return new URL(`${named === 'https' || named === 'http' ? named : scheme}://${host}`).origin;
+  };
+};
+
+const only = (lines: readonly string[]): string | undefined => {
+  const [line, ...others] = lines;
+  return others.length > 0 || line?.includes(',') ? undefined : line?.trim();
+};
+
+const isHost = (host: string | undefined): host is string =>
+  host !== undefined && hostname(host) !== undefined && URL.canParse(`http://${host}`);
