@@ -36,14 +36,14 @@ export const authenticate = (
   try {
     principal = pipeline.authenticate(request);
   } catch (error) {
-    reject(pipeline, arrival, presentedLines(request), request, error);
+    reject(pipeline, arrival, { lines: presentedLines(request), request, error });
     throw error;
   }
   if (!(principal instanceof Promise)) return finish(principal);
   // Read now, because a request is valid only during its callback.
   const lines = presentedLines(request);
   return principal.then(finish, (error) => {
-    reject(pipeline, arrival, lines, request, error);
+    reject(pipeline, arrival, { lines, request, error });
     throw error;
   });
 };
@@ -51,9 +51,7 @@ export const authenticate = (
 const reject = (
   { observeAuth }: { observeAuth: AuthObserver },
   { exchange, session }: Arrival,
-  lines: readonly string[],
-  request: Presented,
-  error: unknown,
+  { lines, request, error }: { lines: readonly string[]; request: Presented; error: unknown },
 ): void => {
   observeAuth.rejected(lines, error, request);
   // Otherwise the browser would send the ended session with each further request, such as that for the ways to sign in.

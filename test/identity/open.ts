@@ -9,7 +9,7 @@ import { storeFor } from '../store/open.ts';
 
 /** An identity service over a real store, with a clock that the test sets. */
 export type Opened = Identity & {
-  /** What the service was created with. */
+  /** The dependencies of the service. */
   deps: IdentityDeps;
   store: Store;
   clock: { now(): number; ms: number };

@@ -17,7 +17,7 @@ export type SessionsDeps = SessionDeps & {
   judge: SessionJudge;
 };
 
-/** What is recorded about the browser of a session. */
+/** The browser and the address from which a session is created. */
 export type Browser = { user_agent: string | undefined; ip: string };
 
 export type StartedSession = { token: string; principal: Principal; expires_at: number };
