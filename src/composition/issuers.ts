@@ -1,13 +1,16 @@
 import type { Identity } from '../identity/index.ts';
 import { createIssuers, createTokenJudge, type JudgeToken } from '../identity/issuers/index.ts';
+import { createSignIn, type SignIn } from '../identity/sign-in/sign-in.ts';
 import type { Foundation } from './foundation.ts';
 
-/** Creates the verification of access tokens; undefined without issuers. Fetches nothing. */
-export const createAccessTokens = (
+/** Judges access tokens, which needs an issuer, and signs users in. */
+export type IdentityProviders = { judgeAccessToken: JudgeToken | undefined; signIn: SignIn };
+
+/** Creates the verification of tokens. Fetches nothing. */
+export const createIdentityProviders = (
   { settings: { identity, public_url, scope_id }, clock, log, metrics }: Foundation,
-  { bind }: Pick<Identity, 'bind'>,
-): JudgeToken | undefined => {
-  if (identity.issuers.length === 0) return undefined;
+  { bind, sessions }: Pick<Identity, 'bind' | 'sessions'>,
+): IdentityProviders => {
   const issuers = createIssuers({
     specs: identity.issuers,
     publicUrl: public_url,
@@ -17,5 +20,7 @@ export const createAccessTokens = (
     log,
     observe: metrics.identity.keysFetched,
   });
-  return createTokenJudge(issuers, bind);
+  const signIn = createSignIn({ specs: identity.issuers, issuers, bind, sessions, clock });
+  const hasIssuers = identity.issuers.length > 0;
+  return { judgeAccessToken: hasIssuers ? createTokenJudge(issuers, bind) : undefined, signIn };
 };

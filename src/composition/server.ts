@@ -32,7 +32,7 @@ import { anonymousAccess, assertReachable, isOpen, reportBoundary } from './boun
 import type { Execution } from './execution.ts';
 import type { Foundation } from './foundation.ts';
 import { createInspectionPort, type InspectionPort } from './inspection-port.ts';
-import { createAccessTokens } from './issuers.ts';
+import { createIdentityProviders, type IdentityProviders } from './issuers.ts';
 import type { Peers } from './peers.ts';
 import { createRequestLimits } from './request-limits.ts';
 import { consoleFolder, manualFolder, version } from './version.ts';
@@ -59,6 +59,7 @@ type Exposed = {
 export const createServer = (foundation: Foundation, exposed: Exposed): Server => {
   const { settings, log, metrics } = foundation;
   const inspection = createInspectionPort(foundation);
+  const { judgeAccessToken, signIn } = createIdentityProviders(foundation, exposed.identity);
   const address = listenAddress(settings.http_addr);
   const host = hostOf(address);
   const tls = tlsFiles(settings);
@@ -67,14 +68,13 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
   const anonymous = anonymousAccess(settings, foundation.input);
   const boundary = { anonymous, isLocalListener, isOpen: isOpen(anonymous, isLocalListener) };
   const isOpenToAll = anonymous === 'always' && !isLocalListener;
-  const routeDeps = createRouteDeps(foundation, exposed, inspection, isOpenToAll);
+  const routeDeps = createRouteDeps(foundation, { ...exposed, signIn }, inspection, isOpenToAll);
   const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, {
     host,
     scheme,
     isOpen: boundary.isOpen,
   });
   const families = [...a2a.families, ...mcp.families];
-  const judgeAccessToken = createAccessTokens(foundation, exposed.identity);
   const routes = [...createRouteTable(routeDeps), ...mcp.routes];
   const http = createHttp(foundation, routeDeps, { families, routes, host, tls, boundary, judgeAccessToken });
   return {
@@ -120,7 +120,7 @@ const createRouteDeps = (
     programs,
     uptimeSeconds,
   }: Foundation,
-  { peers, config, execution, identity, accounts }: Exposed,
+  { peers, config, execution, identity, accounts, signIn }: Exposed & Pick<IdentityProviders, 'signIn'>,
   inspection: InspectionPort,
   isOpenToAll: boolean,
 ): RouteDeps => {
@@ -145,6 +145,7 @@ const createRouteDeps = (
     identity,
     accounts,
     isAllowedOrigin: createOriginCheck(settings.AdminApiConfig.cors_allowed_origins),
+    signIn,
     accessLog,
     accessObserver,
     config: config.service,
@@ -256,6 +257,7 @@ const createHttp = (
       judgeKey: routeDeps.identity.judge,
       judgeAccessToken,
       judgeSession: routeDeps.identity.judgeSession,
+      judgeTicket: routeDeps.identity.tickets.judge,
       actFor: routeDeps.identity.actFor,
       guesses: createGuesses({
         token: settings.AdminApiConfig.bearer_token,

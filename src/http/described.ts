@@ -36,6 +36,19 @@ export const eventStream = (frame: z.ZodType, about: string): DescribedAnswer =>
   content: { [EVENT_STREAM]: frame },
 });
 
+/** Returns whether a GET route sends an event stream, which `EventSource` may open. */
+export const isEventStream = ({
+  method,
+  spec: { responses },
+}: {
+  method: string;
+  spec: { responses: Readonly<Record<number, Answer>> };
+}): boolean => {
+  const answer = responses[200];
+  const isDescribed = typeof answer === 'object' && !(answer instanceof z.ZodType);
+  return method === 'get' && isDescribed && EVENT_STREAM in (answer.content ?? {});
+};
+
 /** All request headers that routes may read, with their purpose. */
 export const REQUEST_HEADERS = {
   'X-Request-Id': z

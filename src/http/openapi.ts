@@ -7,7 +7,7 @@ import {
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { SESSION_COOKIE } from './cookies.ts';
-import { type Answer, REQUEST_HEADERS, type RequestHeaderName } from './described.ts';
+import { type Answer, isEventStream, REQUEST_HEADERS, type RequestHeaderName } from './described.ts';
 import { createDoor } from './needs.ts';
 import { createRefusals, describeHeaders, errorsOf, refusedBy, SHARED_HEADERS } from './openapi-refusals.ts';
 import { JSON_TYPE } from './reply.ts';
@@ -49,6 +49,12 @@ const SCHEMES = {
     description:
       'A session of a browser, over https only. Requests that change state must come from the own origin.',
   },
+  ticket: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'ticket',
+    description: 'A ticket of `POST /v1/tickets`, for one event stream.',
+  },
   extendedCardBearer: {
     type: 'http',
     scheme: 'bearer',
@@ -65,7 +71,10 @@ export const createOpenApi = (
   const answers = createAnswers();
   for (const { method, path, spec } of routes) {
     const template = path.replaceAll(/\/:(\w+)/g, '/{$1}');
-    paths[template] = { ...paths[template], [method]: operation(path, spec, { answers, isOpen }) };
+    paths[template] = {
+      ...paths[template],
+      [method]: operation(path, { method, spec }, { answers, isOpen }),
+    };
   }
   const securitySchemes = schemesOf(routes);
   return createDocument(
@@ -119,16 +128,18 @@ const describeDefault = (field: JsonSchema | boolean): void => {
 
 type Answers = ReturnType<typeof createAnswers>;
 
+type Described = Pick<Route, 'method' | 'spec'>;
+
 const operation = (
   path: string,
-  spec: Route['spec'],
+  { method, spec }: Described,
   { answers, isOpen }: { answers: Answers; isOpen: boolean },
 ): ZodOpenApiOperationObject => ({
   operationId: spec.id,
   summary: spec.summary,
   ...(spec.description !== undefined && { description: spec.description }),
   ...(spec.tag !== undefined && { tags: [spec.tag] }),
-  ...securityOf(spec, isOpen),
+  ...securityOf({ method, spec }, isOpen),
   requestParams: parameters(path, spec),
   ...(spec.body && { requestBody: { required: true, content: bodyContent(spec, spec.body) } }),
   responses: answers(spec),
@@ -138,7 +149,7 @@ type Scheme = keyof typeof SCHEMES;
 
 /** Returns the alternatives of credentials; an empty one where none is needed. */
 const securityOf = (
-  spec: Route['spec'],
+  { method, spec }: Described,
   isOpen: boolean,
 ): { security: Record<string, string[]>[]; 'x-grants'?: string[] } => {
   const { surface, isOptional: admitsNobody, grants } = createDoor(spec.needs);
@@ -146,18 +157,25 @@ const securityOf = (
     (admitsNobody && surface !== undefined) ||
     (isOpen && spec.security === undefined && (surface === 'agent-invocation' || spec.anonymous === true));
   return {
-    security: [...(isOptional ? [{}] : []), ...schemeNames(spec).map((scheme) => ({ [scheme]: [] }))],
+    security: [
+      ...(isOptional ? [{}] : []),
+      ...schemeNames({ method, spec }).map((scheme) => ({ [scheme]: [] })),
+    ],
     ...(grants.length > 0 && { 'x-grants': [...grants] }),
   };
 };
 
-const schemeNames = ({ needs, security }: Route['spec']): Scheme[] => {
+const schemeNames = ({ method, spec }: Described): Scheme[] => {
+  const { needs, security, errors } = spec;
   const own: Scheme[] = security === undefined ? [] : [security];
-  return needs === 'nothing' ? own : [...own, 'adminBearer', 'bearer', 'session'];
+  if (needs === 'nothing') return own;
+  // Protocols with errors of another form are not for `EventSource`.
+  const hasTickets = errors === undefined && isEventStream({ method, spec });
+  return [...own, 'adminBearer', 'bearer', 'session', ...(hasTickets ? (['ticket'] as const) : [])];
 };
 
 const schemesOf = (routes: readonly Route[]) => {
-  const used = new Set(routes.flatMap(({ spec }) => schemeNames(spec)));
+  const used = new Set(routes.flatMap(schemeNames));
   return Object.fromEntries([...used].map((scheme) => [scheme, SCHEMES[scheme]]));
 };
 

@@ -79,6 +79,8 @@ export type RouteSpec<P, Q, B> = {
   security?: 'extendedCardBearer';
   /** Returns whether a request has that credential; it is then handled without a principal, as `NOBODY`. */
   hasOwnCredential?(header: (name: string) => string | undefined): boolean;
+  /** Checks the right to the thread or run of an event stream, as `handle` would. @throws NotFound, Forbidden */
+  checkReading?(request: { principal: Principal; params: Readonly<Record<string, string>> }): unknown;
   /** Returns (a promise of) a reply, an event stream, or a value: a 200 as JSON, or an empty one if undefined. */
   handle(request: RouteRequest<P, Q, B>): unknown;
 };

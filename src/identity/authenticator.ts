@@ -9,6 +9,7 @@ import { isCompactToken, type JudgeToken } from './issuers/index.ts';
 import { type RequestHead, resolveScope, type ScopeProvider } from './scope.ts';
 import { type ActFor, USER_HEADER, userHeaderOf } from './service-user.ts';
 import type { SessionJudge } from './sessions/judge-session.ts';
+import type { Tickets } from './tickets.ts';
 import { createTokenCheck } from './token.ts';
 
 /**
@@ -31,6 +32,8 @@ export type AuthenticatorDeps = {
   judgeKey: Judge;
   /** Judges sessions. @throws Unauthorized */
   judgeSession: SessionJudge['judge'];
+  /** Judges the ticket of an event stream. @throws Unauthorized */
+  judgeTicket: Tickets['judge'];
   /** Judges access tokens of identity providers; absent without issuers. */
   judgeAccessToken?: JudgeToken | undefined;
   /** Resolves the end user that a principal names in a header. */
@@ -77,9 +80,10 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
 
   /** Pages can make a browser send these, so they are not attempts to guess a credential. */
   const judgeWithoutHeader = (presented: Presented): Judged => {
-    const session = presented.session();
-    if (session === undefined) return 'none';
+    const [ticket, session] = [presented.ticket(), presented.session()];
     try {
+      if (ticket !== undefined) return { principal: deps.judgeTicket(ticket, presented) };
+      if (session === undefined) return 'none';
       return { principal: deps.judgeSession(session, presented.address) };
     } catch (error) {
       throw error instanceof Unauthorized ? inTermsOf(presented.surface, error) : error;

@@ -9,6 +9,7 @@ import { createReaders, type Readers } from './readers.ts';
 import { type ActFor, createActFor } from './service-user.ts';
 import { createSessionJudge, type SessionJudge } from './sessions/judge-session.ts';
 import { createSessions, type Sessions } from './sessions/sessions.ts';
+import { createTickets, type Tickets } from './tickets.ts';
 import { type Bind, createBind } from './users/bind.ts';
 import { type ConnectedAccounts, createUsers, type OwnedThreads, type Users } from './users/users.ts';
 
@@ -19,6 +20,7 @@ export type Identity = {
   readonly judge: Judge;
   readonly sessions: Sessions;
   readonly judgeSession: SessionJudge['judge'];
+  readonly tickets: Tickets;
   readonly bind: Bind;
   readonly actFor: ActFor;
   /** The event streams and sessions that end with the rights of their principals. */
@@ -70,6 +72,7 @@ export const createIdentity = (deps: IdentityDeps): Identity => {
     judge: createJudge({ store, clock, changes, ssoKeyIdleDays, failed }),
     sessions: createSessions({ ...ofSessions, ids, random, judge: sessionJudge }),
     judgeSession: sessionJudge.judge,
+    tickets: createTickets({ clock, random }),
     bind: createBind({ store, clock, changes, threads, maxUsers }),
     actFor: createActFor({ store, clock, changes, threads, maxUsers }),
     readers: createReaders({ changes, clock }),

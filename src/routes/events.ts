@@ -83,6 +83,7 @@ const logRoutes = (
       ),
       410: ErrorBody,
     },
+    checkReading: ({ principal, params: { id = '' } }) => access[owner](principal, id, 'read'),
     handle({ principal, params, query, header }) {
       const { scope, id } = access[owner](principal, params.id, 'read');
       const stream = createEventStream({ reading: access.reading(owner, { scope, id }, 'read') });

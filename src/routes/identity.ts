@@ -5,7 +5,7 @@ import { Who } from '../schema/who.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** The principal of a request (identity.md 2.4). */
-export const identityRoutes = (deps: Pick<RouteDeps, 'store'>) => [
+export const identityRoutes = (deps: Pick<RouteDeps, 'store' | 'signIn'>) => [
   route.get('/v1/identity', {
     id: 'getIdentity',
     summary: 'Whom this request acts for',
@@ -14,16 +14,17 @@ export const identityRoutes = (deps: Pick<RouteDeps, 'store'>) => [
     tag: 'identity',
     needs: 'anyone',
     responses: { 200: Who },
-    handle: ({ principal }) =>
-      reply(200, describePrincipal(deps, principal), { 'cache-control': 'no-store' }),
+    handle: ({ principal, origin }) =>
+      reply(200, describePrincipal(deps, principal, origin()), { 'cache-control': 'no-store' }),
   }),
 ];
 
 export const describePrincipal = (
-  { store: { users } }: Pick<RouteDeps, 'store'>,
+  { store: { users }, signIn }: Pick<RouteDeps, 'store' | 'signIn'>,
   principal: Principal,
+  origin: string,
 ): Who => {
-  const sign_in: Who['sign_in'] = [{ kind: 'key' }];
+  const sign_in = signIn.ways(origin);
   if (principal === NOBODY) return { authenticated: false, anonymous: false, grants: [], sign_in };
   const { scope, user, authority, credential } = principal;
   const { kind, id } = credential;

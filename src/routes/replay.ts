@@ -57,6 +57,7 @@ export const replayRoute = (
       limit: ReplayLimit,
     }),
     responses: { 200: eventStream(frame, 'one page, each frame with its cursor as `id`'), 410: ErrorBody },
+    checkReading: ({ principal, params: { thread_id = '' } }) => access.thread(principal, thread_id, 'read'),
     handle: ({ principal, params, query, header }) =>
       replay.page(
         access.thread(principal, params.thread_id, 'read'),

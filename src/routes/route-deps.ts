@@ -8,6 +8,7 @@ import type { Access } from '../identity/access/access.ts';
 import type { WholeScope } from '../identity/access/whole-scope.ts';
 import type { AccessLog } from '../identity/access-log/log.ts';
 import type { Identity } from '../identity/index.ts';
+import type { SignIn } from '../identity/sign-in/sign-in.ts';
 import type { Inspector } from '../inspection/inspector.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { McpManager } from '../mcp/index.ts';
@@ -58,6 +59,7 @@ export type RouteDeps = AccountRouteDeps & {
   /** Publishes a draft of an agent for its own runs only. @throws Invalid */
   publishDraft(draft: unknown): Promise<ResolvedAgent>;
   identity: Identity;
+  signIn: SignIn;
   accessLog: AccessLog;
   /** If absent, the configuration routes report that the API is not enabled. */
   config?: ConfigService;

@@ -1,12 +1,14 @@
 import { z } from 'zod';
+import { parseJson } from '../http/body.ts';
 import { NO_SESSION_COOKIE, SESSION_COOKIE, setCookie } from '../http/cookies.ts';
 import { withCookies } from '../http/reply.ts';
 import { type RouteRequest, reply, route } from '../http/route.ts';
 import type { Browser, StartedSession } from '../identity/index.ts';
+import { isObject } from '../schema/endpoint.ts';
 import { ErrorBody } from '../schema/error-body.ts';
-import { Invalid, Unauthorized } from '../schema/outcome.ts';
-import { SessionList } from '../schema/session.ts';
-import { Who } from '../schema/who.ts';
+import { Invalid, Unauthorized, Unprocessable } from '../schema/outcome.ts';
+import { describeIssues, phrases } from '../schema/phrases.ts';
+import { NewSession, SessionList, SignInCode } from '../schema/session.ts';
 import { byOf } from './caller.ts';
 import { describePrincipal } from './identity.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -15,7 +17,7 @@ import type { RouteDeps } from './route-deps.ts';
 
 type AnyRequest = RouteRequest<unknown, unknown, unknown>;
 
-type SessionRouteDeps = Pick<RouteDeps, 'identity' | 'accessObserver' | 'store' | 'clock'>;
+type SessionRouteDeps = Pick<RouteDeps, 'identity' | 'accessObserver' | 'store' | 'clock' | 'signIn'>;
 
 const SessionParams = z.object({ id: z.string().meta({ description: 'id of a session' }) });
 
@@ -38,9 +40,15 @@ const ownSessionRoutes = (deps: SessionRouteDeps) => [
     id: 'signIn',
     summary: 'Exchange the credential of this request for a session cookie',
     description:
-      'The session has the rights of the credential and ends with it. Only over https: any port of a host can read the cookies of the others over http.',
-    responses: { 201: Who },
-    handle: (request) => startSession(deps, request),
+      'The session has the rights of the credential and ends with it. Only over https: any port of a host can read the cookies of the others over http. With a body, it ends a sign-in on loopback instead, and returns the token of the session.',
+    body: z.union([SignInCode, z.strictObject({})]),
+    reads: 'text',
+    responses: { 201: NewSession },
+    // `body` is a string because the route reads text.
+    handle: (request) => {
+      const code = codeIn(String(request.body ?? ''));
+      return code ? redeemCode(deps, request, code) : startSession(deps, request);
+    },
   }),
   route.delete('/v1/session', {
     ...about,
@@ -82,12 +90,27 @@ const listRoutes = ({ identity: { sessions }, accessObserver }: SessionRouteDeps
   }),
 ];
 
+/** @throws Invalid, Unprocessable */
+const codeIn = (text: string): z.output<typeof SignInCode> | undefined => {
+  const body = text === '' ? {} : parseJson(text);
+  if (isObject(body) && Object.keys(body).length === 0) return undefined;
+  const parsed = SignInCode.safeParse(body, phrases);
+  if (!parsed.success) throw new Unprocessable(describeIssues(parsed.error));
+  return parsed.data;
+};
+
+const redeemCode = async (deps: SessionRouteDeps, request: AnyRequest, code: z.output<typeof SignInCode>) => {
+  const { token, principal } = await deps.signIn.redeem(code);
+  deps.accessObserver.signedIn(principal, request);
+  return reply(201, { token }, NO_STORE);
+};
+
 const startSession = async (deps: SessionRouteDeps, request: AnyRequest) => {
   demandCredential(request);
   demandHttps(request);
   const started = await deps.identity.sessions.start(byOf(request), browserOf(request));
   deps.accessObserver.signedIn(started.principal, request);
-  return withCookies(reply(201, describePrincipal(deps, started.principal), NO_STORE), [
+  return withCookies(reply(201, describePrincipal(deps, started.principal, request.origin()), NO_STORE), [
     sessionCookie(started, deps.clock.now()),
   ]);
 };
@@ -105,7 +128,7 @@ const demandHttps = (request: Pick<AnyRequest, 'origin'>): void => {
   throw new Invalid('sessions need https: over http, send the credential itself with each request');
 };
 
-export const isHttps = ({ origin }: Pick<AnyRequest, 'origin'>): boolean => origin().startsWith('https:');
+const isHttps = ({ origin }: Pick<AnyRequest, 'origin'>): boolean => origin().startsWith('https:');
 
 export const browserOf = ({ header, ip }: Pick<AnyRequest, 'header' | 'ip'>): Browser => ({
   user_agent: header('user-agent'),

@@ -23,15 +23,22 @@ import type { RouteDeps } from './route-deps.ts';
 import { runRoutes } from './runs.ts';
 import { runtimeStatsRoutes } from './runtime-stats.ts';
 import { sessionRoutes } from './sessions.ts';
+import { signInRoutes } from './sign-in.ts';
 import { systemRoutes } from './system.ts';
 import { threadForkRoutes } from './thread-fork.ts';
 import { threadRoutes } from './threads.ts';
+import { ticketRoutes } from './tickets.ts';
 import { traceRoutes } from './traces.ts';
 import { usageRoutes } from './usage.ts';
 import { userRoutes } from './users.ts';
 
 /** Returns all routes that are not part of a protocol family. */
-export const createRouteTable = (deps: RouteDeps): Route[] => [
+export const createRouteTable = (deps: RouteDeps): Route[] => {
+  const routes = withoutTickets(deps);
+  return [...routes, ...ticketRoutes(deps, routes)];
+};
+
+const withoutTickets = (deps: RouteDeps): Route[] => [
   ...systemRoutes(deps),
   ...runtimeStatsRoutes(deps),
   ...inspectionRoutes(deps),
@@ -53,6 +60,7 @@ export const createRouteTable = (deps: RouteDeps): Route[] => [
   ...agUiThreadRoutes(deps),
   ...identityRoutes(deps),
   ...sessionRoutes(deps),
+  ...signInRoutes(deps),
   ...keyRoutes(deps),
   ...userRoutes(deps),
   ...connectionRoutes(deps),

@@ -68,6 +68,7 @@ export const serve = async (t: Test, routes: Route[], given: ServeOptions = {}):
       anonymous,
       judgeKey: refuseKey,
       judgeSession: refuseKey,
+      judgeTicket: refuseKey,
       actFor: (principal) => principal,
       guesses: createGuesses({ token: adminToken, observe() {}, log: options.log ?? QUIET }),
     }),

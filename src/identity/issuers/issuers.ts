@@ -26,6 +26,13 @@ export type Issuers = {
    * @throws Unavailable while the keys of the issuer cannot be fetched
    */
   verify(token: string): VerifiedToken | Promise<VerifiedToken>;
+  /**
+   * Verifies the ID token of a sign-in with the issuer of this id.
+   *
+   * @throws Unauthorized with the reason
+   * @throws Unavailable while the keys of the issuer cannot be fetched
+   */
+  verifyIdToken(id: string, token: string): Promise<VerifiedToken>;
 };
 
 export type IssuersDeps = {
@@ -83,6 +90,19 @@ export const createIssuers = (deps: IssuersDeps): Issuers => {
   return {
     recall,
     verify: (text) => recall(text) ?? verifyNew(text),
+    async verifyIdToken(id, text) {
+      const decoded = decodeToken(text);
+      const { iss, aud } = decoded.claims;
+      const issuer = typeof iss === 'string' ? issuers.get(iss) : undefined;
+      const client = issuer?.spec.sign_in?.client_id;
+      if (issuer?.spec.id !== id || client === undefined) throw invalidToken('issuer');
+      await verifySignature(decoded, issuer);
+      const times = checkTimes(decoded.claims, issuer.spec, now());
+      if (!isFor([client], aud)) throw invalidToken('audience');
+      // The OAuth scope limits access tokens only.
+      const { narrowing: _, ...token } = issuer.read(decoded.claims, times);
+      return token;
+    },
   };
 };
 

@@ -57,6 +57,8 @@ export const chatThreadRoutes = (deps: RouteDeps) => {
 
         410: ErrorBody,
       },
+      checkReading: ({ principal, params: { thread_id = '' } }) =>
+        access.thread(principal, thread_id, 'read'),
       handle({ principal, params: { thread_id }, header }) {
         const thread = access.thread(principal, thread_id, 'read');
         const point = resumePoint(header('last-event-id'));
