@@ -1,5 +1,6 @@
 import type { Benchmark } from './benchmark.ts';
 import { bombs } from './bombs.ts';
+import { budgets } from './budgets.ts';
 import { config } from './config.ts';
 import { consoleFrames } from './console.ts';
 import { consoleHeap } from './console-heap.ts';
@@ -41,6 +42,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   install,
   recovery,
   identity,
+  budgets,
   idle,
   paced,
   growth,

@@ -48,11 +48,12 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
       const rates = matching(limits.requests, subject);
       if (rates.length === 0) return;
       const at = now();
-      for (const rate of rates) {
-        const wait = requests.wait(rate, rate.budget.combinationOf(subject), at);
+      const places = rates.map(({ budget }) => budget.placeOf(subject));
+      for (const [index, rate] of rates.entries()) {
+        const wait = requests.wait(rate, places[index] ?? '', at);
         if (wait !== 0) throw limited(deps, rate, 'requests', wait);
       }
-      for (const rate of rates) requests.take(rate, rate.budget.combinationOf(subject), at);
+      for (const [index, rate] of rates.entries()) requests.take(rate, places[index] ?? '', at);
     },
     openStream: createOpenStreams(deps, limits),
     ...createRunLimits(deps, limits),
@@ -111,7 +112,7 @@ const createRunLimits = (deps: AdmissionDeps, limits: Limits): Pick<Admission, '
   /** Returns the time until another run fits, as `Rates` does. */
   const waitFor = (rate: Rate, subject: BudgetSubject, at: number): number | undefined => {
     const { budget, limit } = rate;
-    if (isBucket(budget)) return buckets.wait(rate, budget.combinationOf(subject), at);
+    if (isBucket(budget)) return buckets.wait(rate, budget.placeOf(subject), at);
     const { runs, to } = counters.claim(budget, subject, at).counter;
     if (runs < limit) return 0;
     return to === undefined ? undefined : to - at;
@@ -129,7 +130,7 @@ const createRunLimits = (deps: AdmissionDeps, limits: Limits): Pick<Admission, '
     addRun(batch, subject) {
       const at = now();
       for (const rate of matching(limits.runs, subject)) {
-        if (isBucket(rate.budget)) buckets.take(rate, rate.budget.combinationOf(subject), at);
+        if (isBucket(rate.budget)) buckets.take(rate, rate.budget.placeOf(subject), at);
         else {
           const { counter } = counters.claim(rate.budget, subject, at);
           counter.runs += 1;

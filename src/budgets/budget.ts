@@ -24,6 +24,8 @@ export type Budget = {
   readonly matches: (subject: BudgetSubject) => boolean;
   /** Returns the values of `per`, in a fixed order, as one text. */
   readonly combinationOf: (subject: BudgetSubject) => string;
+  /** Like `combinationOf`, for counters in memory only: cheaper, and never read again. */
+  readonly placeOf: (subject: BudgetSubject) => string;
   /** Returns the values in such a text, by property. */
   readonly valuesIn: (combination: string) => Record<string, string>;
 };
@@ -49,10 +51,23 @@ export const compileBudget = (spec: BudgetSpec): Budget => {
     nano: limits.usd === undefined ? undefined : nanoLimit(limits.usd),
     matches: (subject) => patterns.every(([property, glob]) => glob(subject[property])),
     combinationOf: (subject) => JSON.stringify(properties.map((property) => subject[property])),
+    placeOf: placing(properties),
     valuesIn(combination) {
       const values: unknown[] = JSON.parse(combination);
       return Object.fromEntries(properties.map((property, index) => [property, String(values[index])]));
     },
+  };
+};
+
+/** No value of a subject contains the separator. */
+const placing = (properties: readonly BudgetProperty[]) => {
+  const [first, second, ...others] = properties;
+  if (first === undefined) return () => '';
+  if (second === undefined) return (subject: BudgetSubject) => subject[first];
+  return (subject: BudgetSubject) => {
+    let place = `${subject[first]}\0${subject[second]}`;
+    for (const property of others) place += `\0${subject[property]}`;
+    return place;
   };
 };
 

@@ -11,8 +11,8 @@ import type { Counters } from './counters.ts';
  */
 export type Rates = {
   /** Returns the milliseconds until another one fits, 0 if it fits now; undefined if none will fit in this window. */
-  wait(rate: Rate, combination: string, now: number): number | undefined;
-  take(rate: Rate, combination: string, now: number): void;
+  wait(rate: Rate, place: string, now: number): number | undefined;
+  take(rate: Rate, place: string, now: number): void;
 };
 
 /** A limit of a budget with a window. */
@@ -21,16 +21,31 @@ export type Rate = { readonly budget: Budget; readonly limit: number };
 /** For a bucket: the time at which it is full again. Otherwise the number in the window that begins at `from`. */
 type Level = { fullAt: number } | { from: number; count: number };
 
-/** Number of levels from which those without an effect are dropped. */
+/** By place. */
+type Levels = Map<string, Level>;
+
+/** Number of levels of a budget from which those without an effect are dropped. */
 const MOST_KEPT = 50_000;
 
 export const createRates = ({ periodOf }: Pick<Counters, 'periodOf'>): Rates => {
-  const levels = new Map<string, Level>();
+  const tables = new Map<string, Levels>();
+  const known = new WeakMap<Budget, Levels>();
+
+  /** Versions of an entry that divide alike share their levels. */
+  const levelsOf = (budget: Budget): Levels => {
+    const found = known.get(budget);
+    if (found) return found;
+    const name = `${budget.spec.id}\0${budget.identity}`;
+    const levels: Levels = tables.get(name) ?? new Map();
+    tables.set(name, levels);
+    known.set(budget, levels);
+    return levels;
+  };
 
   const countIn = (level: Level | undefined, from: number): number =>
     level && 'count' in level && level.from === from ? level.count : 0;
 
-  const dropOld = (now: number): void => {
+  const dropOld = (levels: Levels, now: number): void => {
     for (const [name, level] of levels) if ('fullAt' in level && level.fullAt <= now) levels.delete(name);
     // The oldest ones give way: those of the rest were taken from later.
     for (const name of levels.keys()) {
@@ -40,8 +55,8 @@ export const createRates = ({ periodOf }: Pick<Counters, 'periodOf'>): Rates => 
   };
 
   return {
-    wait({ budget, limit }, combination, now) {
-      const level = levels.get(nameOf(budget, combination));
+    wait({ budget, limit }, place, now) {
+      const level = levelsOf(budget).get(place);
       const length = bucketLength(budget);
       if (length === undefined) {
         const { from, to } = periodOf(budget, now);
@@ -51,23 +66,20 @@ export const createRates = ({ periodOf }: Pick<Counters, 'periodOf'>): Rates => 
       const fullAt = level && 'fullAt' in level ? level.fullAt : now;
       return Math.max(0, fullAt - now - length + length / limit);
     },
-    take({ budget, limit }, combination, now) {
-      const name = nameOf(budget, combination);
-      const level = levels.get(name);
+    take({ budget, limit }, place, now) {
+      const levels = levelsOf(budget);
+      const level = levels.get(place);
       const length = bucketLength(budget);
       if (length === undefined) {
         const { from } = periodOf(budget, now);
-        levels.set(name, { from, count: countIn(level, from) + 1 });
+        levels.set(place, { from, count: countIn(level, from) + 1 });
       } else if (level && 'fullAt' in level) {
         level.fullAt = Math.max(now, level.fullAt) + length / limit;
-      } else levels.set(name, { fullAt: now + length / limit });
-      if (levels.size > MOST_KEPT) dropOld(now);
+      } else levels.set(place, { fullAt: now + length / limit });
+      if (levels.size > MOST_KEPT) dropOld(levels, now);
     },
   };
 };
-
-const nameOf = ({ spec, identity }: Budget, combination: string): string =>
-  `${spec.id}\0${identity}\0${combination}`;
 
 const LENGTHS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000 };
 
