@@ -85,7 +85,9 @@ export const runPhase = async (
 export const createHookContext = (turn: Turn, signal: AbortSignal): HookContext => ({
   run_id: turn.run_id,
   thread_id: turn.thread_id,
+  user: turn.actsFor?.user,
   agent: turn.agent.spec,
+  mayDecide: (author, tool) => turn.mayDecide?.(author, { agent_id: turn.agent.spec.id, tool }) ?? true,
   step_index: turn.step?.index ?? turn.steps,
   state: turn.state.view(),
   signal,

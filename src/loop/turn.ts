@@ -170,6 +170,8 @@ export type Turn = {
   readonly scope: string;
   /** The user that the run acts for. */
   readonly actsFor: Actor | undefined;
+  /** Absent for a run that no decision outlives. */
+  readonly mayDecide?: ((author: Actor, call: { agent_id: string; tool: string }) => boolean) | undefined;
   readonly run_id: string;
   readonly thread_id: string;
   /** Changes at a step boundary, when a plugin hands the run to another agent. */

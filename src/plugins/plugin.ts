@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { InferenceRequest } from '../models/model.ts';
+import type { Actor } from '../schema/actor.ts';
 import type { AgentSpec } from '../schema/agent.ts';
 import type { AnswerPart } from '../schema/answer-part.ts';
 import type { Message, ToolCall } from '../schema/message.ts';
@@ -98,7 +99,11 @@ export type HookOutcome = {
 export type HookContext = {
   readonly run_id: string;
   readonly thread_id: string;
+  /** The user that the run acts for; absent for a run without a user. */
+  readonly user?: string | undefined;
   readonly agent: AgentSpec;
+  /** Returns whether the author of a decision still has the grant to decide calls of a tool of this agent. */
+  mayDecide?(author: Actor, tool: string): boolean;
   /** 0-based */
   readonly step_index: number;
   readonly state: StateView;

@@ -3,6 +3,7 @@ import type { ResolvedAgent } from '../loop/agent.ts';
 import type { RunTrace } from '../loop/trace-fact.ts';
 import type { LoopObserver } from '../loop/turn.ts';
 import type { AccessDraft } from '../schema/access-event.ts';
+import type { Actor } from '../schema/actor.ts';
 import type { BudgetSubject } from '../schema/budget.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
@@ -187,6 +188,10 @@ export type RuntimeDeps = {
   usage?: UsageBook | undefined;
   /** Adds an event of the access log to a commit; must not throw. Without it, decisions are not recorded. */
   recordAccess?: ((batch: Batch, draft: AccessDraft) => void) | undefined;
+  /** Returns whether the author of a decision has the grant to decide now. Without it, every author has. */
+  mayDecide?:
+    | ((scope: string, author: Actor, call: { agent_id: string; tool: string }) => boolean)
+    | undefined;
   actors: ActorListener;
   clock: Clock;
   ids: Ids;

@@ -16,7 +16,8 @@ import { escapeLiteral } from './wildcard.ts';
  *
  * `arguments` replace those of the call; the tool validates them like those of the model. `remember` stores the
  * decision as a rule: `once` (the default) stores nothing; `session`, `thread` and `project` all store it in the state
- * of the thread, the widest scope that exists, so it applies to later runs of the thread. The rule applies to the tool,
+ * of the thread, the widest scope that exists, so it applies to later runs of the thread for the same user, while the
+ * author of the decision has the grant to decide (identity.md 4, rule 5). The rule applies to the tool,
  * or to `pattern`, which must name the tool of the call and may restrict its arguments.
  */
 
@@ -58,7 +59,7 @@ const patternProblem = (pattern: string, tool: string): string | undefined => {
 /** The state update with the rule that a decision stores, if any. */
 export const rememberDecision = (
   { name, decision, changed_at = 0 }: GatedCall,
-  { state, now }: Pick<HookContext, 'state' | 'now'>,
+  { state, now, user }: Pick<HookContext, 'state' | 'now' | 'user'>,
   default_behavior: Behavior,
 ): StateUpdate | undefined => {
   const memory = Memory.safeParse(decision?.result);
@@ -67,15 +68,20 @@ export const rememberDecision = (
   const behavior = isApproval(decision) ? 'allow' : 'deny';
   if (patternProblem(pattern, name) !== undefined) return undefined;
   const rules: readonly GrantedRule[] = state.get(permissionPolicy)?.rules ?? [];
-  const known = rules.find((rule) => rule.tool === pattern && rule.behavior === behavior);
-  // A rule older than the definition of the tool is renewed.
-  if (known && known.granted_at >= changed_at) return undefined;
+  const { principal: author } = decision;
+  const known = rules.find(
+    (rule) => rule.tool === pattern && rule.behavior === behavior && rule.user === user,
+  );
+  // A rule older than the definition of the tool is renewed, and so is one of another author.
+  if (known && known.granted_at >= changed_at && known.author?.user === author?.user) return undefined;
   const rule: GrantedRule = {
     tool: pattern,
     behavior,
     scope: remember,
     decision_id: decision.decision_id,
     ...(decision.reason !== undefined && { reason: decision.reason }),
+    ...(user !== undefined && { user }),
+    ...(author && { author }),
     granted_at: now(),
   };
   return update(permissionPolicy, {

@@ -33,14 +33,14 @@ export const permissionPlugin: Plugin = definePlugin({
   create: (section) => {
     const { default_behavior } = section;
     const { rules: ofSection, otherwise } = compileSection(section);
-    const rulesFor = (state: StateView, changed_at = 0) => [
+    const rulesFor = (context: Rights, tool?: Pick<GatedCall, 'name' | 'changed_at'>) => [
       ...ofSection,
-      ...granted(state, changed_at),
-      ...ofSkills(state),
+      ...granted(context, tool),
+      ...ofSkills(context.state),
     ];
     /** Only the section opens a call that others must decide: its rules, or the default if none matches. */
-    const judge = (call: GatedCall, { state }: Pick<HookContext, 'state'>): Verdict => {
-      const verdict = evaluateRules(rulesFor(state, call.changed_at), otherwise, call);
+    const judge = (call: GatedCall, context: Rights): Verdict => {
+      const verdict = evaluateRules(rulesFor(context, call), otherwise, call);
       if (verdict.behavior !== 'allow') return verdict;
       const own = evaluateRules(ofSection, otherwise, call);
       return own.deciders === 'others' ? own : verdict;
@@ -62,9 +62,9 @@ export const permissionPlugin: Plugin = definePlugin({
         return { kind: 'suspend', ticket };
       },
       hooks: {
-        before_inference: ({ state, tools }) => ({
+        before_inference: ({ tools, ...context }) => ({
           actions: deniedTools(
-            rulesFor(state),
+            rulesFor(context),
             tools().map(({ id }) => id),
           ).map((id) => ({ key: 'runtime.exclude_tool', payload: id })),
         }),
@@ -82,10 +82,24 @@ const remember = (
   return change && { state: [change] };
 };
 
-/** Permission granted for an earlier definition of a tool does not cover its current one. */
-const granted = (state: StateView, changed_at: number): CompiledRule[] =>
+type Rights = Pick<HookContext, 'state' | 'user' | 'mayDecide'>;
+
+/**
+ * Returns the remembered rules that count. A denial always does. An approval counts in runs of the user for whom it was
+ * given, while its author may decide calls of the tool, and not for a later definition of the tool.
+ */
+const granted = (
+  { state, user, mayDecide }: Rights,
+  tool?: Pick<GatedCall, 'name' | 'changed_at'>,
+): CompiledRule[] =>
   (state.get(permissionPolicy)?.rules ?? [])
-    .filter(({ behavior, granted_at }) => behavior === 'deny' || granted_at >= changed_at)
+    .filter(
+      (rule) =>
+        rule.behavior === 'deny' ||
+        (rule.granted_at >= (tool?.changed_at ?? 0) &&
+          rule.user === user &&
+          (!rule.author || !tool || !mayDecide || mayDecide(rule.author, tool.name))),
+    )
     .map(compileRule);
 
 /** Skills may list invalid patterns; these allow nothing. */

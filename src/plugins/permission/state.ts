@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Actor } from '../../schema/actor.ts';
 import { defineState } from '../../tools/state.ts';
 import { Behavior } from './policy.ts';
 
@@ -14,6 +15,11 @@ const GrantedRule = z.strictObject({
   scope: z.enum(['session', 'thread', 'project']),
   decision_id: z.string(),
   reason: z.string().optional(),
+  user: z
+    .string()
+    .optional()
+    .meta({ description: 'the user of the run; the rule counts in runs of this user' }),
+  author: Actor.optional().meta({ description: 'the user who decided; the rule ends with its grant' }),
   granted_at: z.int().meta({ description: 'milliseconds since the epoch' }),
 });
 export type GrantedRule = z.infer<typeof GrantedRule>;

@@ -45,6 +45,7 @@ export const createTurn = (
   return {
     scope: ledger.scope,
     actsFor: actingUser(run),
+    mayDecide: (author, call) => deps.mayDecide?.(ledger.scope, author, call) ?? true,
     run_id,
     thread_id,
     agent: equipped(agent),
