@@ -1,7 +1,9 @@
 import type { ServiceLog } from '../schema/log-events.ts';
+import { Outcome } from '../schema/outcome.ts';
 import type { AuthObserver } from '../schema/presented.ts';
 import type { Principal } from '../schema/principal.ts';
 import type { AddReader } from '../schema/reader.ts';
+import { maskCredentials } from '../schema/redaction/credentials.ts';
 import type { RequestLimits } from '../schema/request-limits.ts';
 import { Refusal } from './errors.ts';
 import { type Exchange, sendReply } from './exchange.ts';
@@ -51,6 +53,7 @@ export const createCaller = (deps: {
   const { gate, hub, log, addReader = ignoreReader, observeAuth, limits } = deps;
 
   const fail = (exchange: Exchange, error: unknown): void => {
+    hideCredentials(error);
     const answer = exchange.errors(error, exchange.requestId);
     if (answer.status === 500) {
       const { method, route, requestId } = exchange;
@@ -144,6 +147,11 @@ const follow = (call: Call, stream: Stream, endReader: () => void): void =>
     endReader();
     release(call);
   });
+
+/** Texts of these errors may repeat what the client sent. */
+const hideCredentials = (error: unknown): void => {
+  if (error instanceof Outcome || error instanceof Refusal) error.message = maskCredentials(error.message);
+};
 
 const ignoreReader: AddReader = () => () => {};
 

@@ -2,6 +2,7 @@ import { type DestinationStream, destination as fileDestination, pino } from 'pi
 import { isObject, REDACTED } from '../schema/endpoint.ts';
 import { LOG_EVENTS, type LogEvent, type LogLevel, type ServiceLog } from '../schema/log-events.ts';
 import { redactArgs } from '../schema/redaction/args.ts';
+import { maskCredentials } from '../schema/redaction/credentials.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
 import { holdsSecrets } from '../schema/redaction/names.ts';
 import { classifyValue } from '../schema/redaction/redact.ts';
@@ -45,7 +46,7 @@ const maskField = (name: string, value: unknown, { depth, within }: MaskState): 
 };
 
 const mask = (value: unknown, { depth, within }: MaskState): unknown => {
-  if (typeof value === 'string') return redactUrlsIn(value);
+  if (typeof value === 'string') return maskCredentials(redactUrlsIn(value));
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof URL) return redactUrl(value.href);
   if (depth > deepest) return '[…]';

@@ -4,6 +4,7 @@ import type { Clock } from '../../schema/clock.ts';
 import { cursorAt, idAt } from '../../schema/id-cursor.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
 import { Unavailable } from '../../schema/outcome.ts';
+import { maskCredentialsIn } from '../../schema/redaction/credentials.ts';
 import { timerMs } from '../../schema/timer.ts';
 import type { Batch, Store } from '../../store/index.ts';
 import type { AuditFilter } from './api.ts';
@@ -62,7 +63,8 @@ export const createAuditLog = (deps: AuditDeps): AuditLog => {
   const eventOf = ({ restored_from = null, ...draft }: AuditDraft, caller: Caller): AuditEvent => {
     const id = deps.ulid(clock.now());
     const { ip = '', ...by } = caller;
-    return { id, ts: new Date(decodeTime(id)).toISOString(), ...by, ...draft, ip, restored_from };
+    const event = { id, ts: new Date(decodeTime(id)).toISOString(), ...by, ...draft, ip, restored_from };
+    return maskCredentialsIn(event);
   };
 
   const put: AuditLog['put'] = (batch, drafts, caller) => {

@@ -4,6 +4,7 @@ import type { Clock } from '../../schema/clock.ts';
 import { cursorAt, idAt } from '../../schema/id-cursor.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
 import { Unavailable } from '../../schema/outcome.ts';
+import { maskCredentials } from '../../schema/redaction/credentials.ts';
 import { timerMs } from '../../schema/timer.ts';
 import type { AccessFilter, AccessQuery, Batch, Store } from '../../store/index.ts';
 import { createDenials } from './denials.ts';
@@ -53,7 +54,7 @@ export const createAccessLog = (deps: AccessLogDeps): AccessLog => {
       id,
       ts: new Date(decodeTime(id)).toISOString(),
       ...rest,
-      ...(reason !== undefined && { reason: reason.slice(0, MOST_REASON) }),
+      ...(reason !== undefined && { reason: maskCredentials(reason).slice(0, MOST_REASON) }),
       count: 1,
     };
   };

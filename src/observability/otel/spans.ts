@@ -14,6 +14,7 @@ import {
 import type { ResolvedAgent } from '../../loop/agent.ts';
 import type { SpanPlace, TraceFact } from '../../loop/trace-fact.ts';
 import type { Clock } from '../../schema/clock.ts';
+import { maskCredentials, maskCredentialsIn } from '../../schema/redaction/credentials.ts';
 import type { Run } from '../../schema/run.ts';
 import type { EvaluationResult, TraceEvent } from '../../schema/trace.ts';
 import { formatTraceparent, parseTraceparent, type TraceContext } from '../../schema/trace-context.ts';
@@ -248,13 +249,13 @@ const under = (root: Span, spanId: string): Context => {
 const putSpan = (spans: RunSpans, event: TraceEvent, { id, parent, name, kind, from, to }: Placed): void => {
   const { deps, root } = spans;
   deps.ids.spanId = id;
-  const attributes: Attributes = {
+  const attributes: Attributes = maskCredentialsIn({
     ...commonAttributes(event, deps),
     ...attributesOf(event, deps),
-  };
+  });
   const span = deps.tracer.startSpan(name, { kind, startTime: from, attributes }, under(root, parent));
   const error = findError(event);
-  if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
+  if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: maskCredentials(error) });
   const end = Math.max(from, to);
   if (event.type !== 'inference') {
     span.end(end);
@@ -285,7 +286,9 @@ export const endRoot = (spans: RunSpans, run: Run): void => {
   const { parent_tool_call_id } = context;
   const now = deps.clock.now();
   const lasted = Math.max(0, now - spans.beganAt);
-  root.setAttributes(rootAttributes(run, { ...deps, counts, last, lasted, parent_tool_call_id }));
+  root.setAttributes(
+    maskCredentialsIn(rootAttributes(run, { ...deps, counts, last, lasted, parent_tool_call_id })),
+  );
   if (run.termination_reason?.type === 'error') {
     root.setStatus({ code: SpanStatusCode.ERROR, message: text(last?.error_type) || 'error' });
   }

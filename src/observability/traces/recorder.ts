@@ -1,6 +1,7 @@
 import type { ResolvedAgent } from '../../loop/agent.ts';
 import type { TraceFact } from '../../loop/trace-fact.ts';
 import { seconds } from '../../schema/clock.ts';
+import { maskCredentials, maskCredentialsIn } from '../../schema/redaction/credentials.ts';
 import type { EvaluationResult, TraceEvent, TraceSummary } from '../../schema/trace.ts';
 import type { Batch, TraceHead, TraceTable } from '../../store/index.ts';
 import { type CapturePolicy, composeEvents, evaluationEvent, type TraceContext } from './compose.ts';
@@ -119,8 +120,9 @@ const put = (recorder: Recorder, batch: Batch, state: TraceHead['state']): void 
   head.written_at = seconds(deps.now());
   deps.table.write(
     batch,
-    head,
-    waiting.map((event) => JSON.stringify(event)),
+    maskCredentialsIn(head),
+    // A masked text remains JSON.
+    waiting.map((event) => maskCredentials(JSON.stringify(event))),
   );
   recorder.waiting = [];
   recorder.committed = 0;

@@ -7,6 +7,7 @@ import type { Message } from '../../schema/message.ts';
 import { Unavailable } from '../../schema/outcome.ts';
 import { ownerOf } from '../../schema/partition.ts';
 import type { DeliveryMode, PendingMessage } from '../../schema/pending.ts';
+import { maskCredentialsIn } from '../../schema/redaction/credentials.ts';
 import { hasTag, type RunRecord } from '../../schema/run-state.ts';
 import { isShared, type Thread } from '../../schema/thread.ts';
 import { uidOf } from '../../schema/thread-uid.ts';
@@ -339,7 +340,7 @@ export const logEvent = (
   events.push({
     event_id: `${eventId}_${events.length}`,
     event_kind: kind,
-    payload,
+    payload: maskCredentialsIn(payload),
     thread_id: ledger.id,
     origin: 'mailbox',
     visibility: 'public',

@@ -1,4 +1,5 @@
 import { isObject, REDACTED } from '../endpoint.ts';
+import { maskCredentials } from './credentials.ts';
 import { knownSecrets } from './known-secrets.ts';
 import { longestFirst, maskSecrets } from './masking.ts';
 import { redactUrlsIn } from './url.ts';
@@ -59,7 +60,7 @@ const AFTER_NAME =
   /\b((?:\w{1,32}[-_ ])?(?:key|token|secret|password|credentials?))(["']?\s{0,8}(?:(?:is|was|provided|given|of)\s{1,8})?[:=]?\s{0,8}["'`(<]?)([\w.~+/=-]{16,4096})/gi;
 
 const maskShaped = (text: string): string => {
-  let masked = redactUrlsIn(text);
+  let masked = maskCredentials(redactUrlsIn(text));
   for (const shape of SHAPES) masked = masked.replaceAll(shape, REDACTED);
   masked = masked.replaceAll(AFTER_SCHEME, (whole, scheme, gap, word: string) =>
     isRandom(word) ? `${scheme}${gap}${REDACTED}` : whole,
