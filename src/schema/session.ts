@@ -29,32 +29,11 @@ export const Session = z
     expires_at: z.number().meta({ description: 'the latest end; an unused session ends earlier' }),
   })
   .meta({ id: 'Session', description: 'A session of a user. Times are milliseconds since the epoch.' });
-/**
- * A session with which a browser is signed in (identity.md 2.4). Times are milliseconds since the epoch.
- *
- * @example
- * ```ts
- * const describe = ({ user_agent, ip, current }: Session): string =>
- *   `${user_agent ?? 'unknown'} at ${ip}${current ? ' (this one)' : ''}`;
- * const { items } = await client.sessions.list();
- * for (const session of items) console.log(describe(session));
- * ```
- */
 export type Session = z.infer<typeof Session>;
 
 export const SessionList = z
   .object({ items: z.array(Session) })
   .meta({ id: 'SessionList', description: 'The sessions of one user, the newest first.' });
-/**
- * The sessions of one user, the newest first (identity.md 2.4).
- *
- * @example
- * ```ts
- * const { items }: SessionList = await client.sessions.list();
- * const others = items.filter(({ current }) => !current);
- * ```
- */
-export type SessionList = z.infer<typeof SessionList>;
 
 /** The code of a sign-in on loopback, and the verifier of the page that began it. */
 export const SignInCode = z
@@ -64,7 +43,7 @@ export const SignInCode = z
   })
   .meta({ id: 'SignInCode', description: 'Ends a sign-in on loopback.' });
 
-export const SessionToken = z
+const SessionToken = z
   .object({ token: z.string().meta({ description: '`tps_…`, for the `Authorization` header; shown once' }) })
   .meta({ id: 'SessionToken', description: 'The session of a sign-in on loopback.' });
 
