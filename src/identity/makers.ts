@@ -5,7 +5,7 @@ import type { KeyRow, Store } from '../store/index.ts';
 import { grantsOf } from './users/rights.ts';
 
 /**
- * Judges what outlives its request by the present rights of the user that made it (identity.md 1.6).
+ * Judges what outlives its request by the present rights of the user that made it (identity.md 1.5).
  *
  * Guarantees: the result has the grants that the user has now, limited as the credential was. A rotation hands on what
  * the earlier keys of its line made. The expiry of a credential ends nothing, because push configs are made to outlive it.

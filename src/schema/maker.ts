@@ -1,6 +1,6 @@
 /**
  * The user and credential that made something which outlives its request, such as a push notification config
- * (identity.md 1.6). It is stored with the thing, and judged again whenever that acts.
+ * (identity.md 1.5). It is stored with the thing, and judged again whenever that acts.
  */
 export type Maker = {
   readonly scope: string;

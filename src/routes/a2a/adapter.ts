@@ -52,7 +52,7 @@ const guardOf = (settings: PushAddressSettings, host: string): PostGuard | undef
   return blocks ? { resolve: resolveName, mayConnect: isPublicAddress } : undefined;
 };
 
-/** A maker needs the rights that a new config would need (identity.md 1.6, 3.4). */
+/** A maker needs the rights that a new config would need (identity.md 1.5, 3.4). */
 const createPushJudge =
   ({ access, makers }: Pick<AdapterDeps, 'access' | 'makers'>): JudgeMaker =>
   (maker, { scope, task_id: id }) => {

@@ -3,7 +3,7 @@ import { when } from '../../http/serve.ts';
 import { startWebhook, stateIn } from '../../protocols/a2a/webhook.ts';
 import { ADMIN_TOKEN, eventually, startTroupe, type Troupe } from '../troupe.ts';
 
-/** Push configs are judged at each delivery: identity.md 1.6, and the second half of check 42. */
+/** Push configs are judged at each delivery: identity.md 1.5, and the second half of check 42. */
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}`, 'a2a-version': '1.0' });
 const admin = bearer(ADMIN_TOKEN);
