@@ -2,6 +2,7 @@ import type { BudgetSubject } from '../schema/budget.ts';
 import { RateLimited } from '../schema/outcome.ts';
 import type { Batch, BudgetCounterTable } from '../store/index.ts';
 import type { Budget } from './budget.ts';
+import { type Concurrency, createConcurrency, createNumbers } from './concurrency.ts';
 import { type Counters, rowOf } from './counters.ts';
 import { createRates, isBucket, type Rate } from './rates.ts';
 
@@ -11,7 +12,7 @@ import { createRates, isBucket, type Rate } from './rates.ts';
  * Guarantees: what one of the matching budgets refuses is counted by none of them.
  * Cost: without such a budget, the length of an empty list.
  */
-export type Admission = {
+export type Admission = Concurrency & {
   apply(budgets: readonly Budget[]): void;
   /** Whether a budget limits requests. */
   limitsRequests(): boolean;
@@ -21,6 +22,8 @@ export type Admission = {
   openStream(subject: BudgetSubject): () => void;
   /** @throws RateLimited if no run of this subject may be added */
   checkRun(subject: BudgetSubject): void;
+  /** @throws RateLimited if no run of this subject may be queued */
+  checkQueue(subject: BudgetSubject): void;
   /** Counts a new run; what must outlive the process becomes part of the commit that creates the run. */
   addRun(batch: Batch, subject: BudgetSubject): void;
 };
@@ -33,15 +36,22 @@ export type AdmissionDeps = {
   limited(budget: string, limit: LimitName): void;
 };
 
-export type LimitName = 'requests' | 'open_streams' | 'runs';
+export type LimitName = 'requests' | 'open_streams' | 'runs' | 'concurrent_runs' | 'queued_runs';
 
 export const createAdmission = (deps: AdmissionDeps): Admission => {
   const { counters, now } = deps;
-  const limits: Limits = { requests: [], open_streams: [], runs: [] };
+  const limits: Limits = { requests: [], open_streams: [], runs: [], concurrent_runs: [], queued_runs: [] };
   const requests = createRates(counters);
+  const { fullQueue, notifyRoom, ...concurrency } = createConcurrency({
+    concurrent: (subject) => matching(limits.concurrent_runs, subject),
+    queued: (subject) => matching(limits.queued_runs, subject),
+    limitsRuns: () => limits.concurrent_runs.length > 0,
+    limitsQueue: () => limits.queued_runs.length > 0,
+  });
   return {
     apply(budgets) {
       for (const name of LIMIT_NAMES) limits[name] = ratesOf(budgets, name);
+      notifyRoom();
     },
     limitsRequests: () => limits.requests.length > 0,
     request(subject) {
@@ -57,6 +67,11 @@ export const createAdmission = (deps: AdmissionDeps): Admission => {
     },
     openStream: createOpenStreams(deps, limits),
     ...createRunLimits(deps, limits),
+    ...concurrency,
+    checkQueue(subject) {
+      const rate = fullQueue(subject);
+      if (rate) throw limited(deps, rate, 'queued_runs', END_RETRY_MS);
+    },
   };
 };
 
@@ -81,27 +96,12 @@ const limited = (
 };
 
 const createOpenStreams = (deps: Pick<AdmissionDeps, 'limited'>, limits: Limits): Admission['openStream'] => {
-  const open = new Map<string, number>();
-  const countIn = (name: string): number => open.get(name) ?? 0;
+  const open = createNumbers((subject) => matching(limits.open_streams, subject));
   return (subject) => {
-    const claimed = matching(limits.open_streams, subject).map((rate) => ({
-      rate,
-      name: `${rate.budget.spec.id}\0${rate.budget.identity}\0${rate.budget.combinationOf(subject)}`,
-    }));
-    if (claimed.length === 0) return nothing;
-    for (const { rate, name } of claimed)
-      if (countIn(name) >= rate.limit) throw limited(deps, rate, 'open_streams', STREAM_RETRY_MS);
-    for (const { name } of claimed) open.set(name, countIn(name) + 1);
-    let isOpen = true;
-    return () => {
-      if (!isOpen) return;
-      isOpen = false;
-      for (const { name } of claimed) {
-        const left = countIn(name) - 1;
-        if (left > 0) open.set(name, left);
-        else open.delete(name);
-      }
-    };
+    if (limits.open_streams.length === 0) return nothing;
+    const rate = open.full(subject);
+    if (rate) throw limited(deps, rate, 'open_streams', END_RETRY_MS);
+    return open.add(subject);
   };
 };
 
@@ -141,15 +141,24 @@ const createRunLimits = (deps: AdmissionDeps, limits: Limits): Pick<Admission, '
   };
 };
 
-const LIMIT_NAMES = ['requests', 'open_streams', 'runs'] as const satisfies LimitName[];
+const LIMIT_NAMES = [
+  'requests',
+  'open_streams',
+  'runs',
+  'concurrent_runs',
+  'queued_runs',
+] as const satisfies LimitName[];
 
-const TEXTS = { requests: 'requests', open_streams: 'event streams', runs: 'runs' } as const satisfies Record<
-  LimitName,
-  string
->;
+const TEXTS = {
+  requests: 'requests',
+  open_streams: 'event streams',
+  runs: 'runs',
+  concurrent_runs: 'concurrent runs',
+  queued_runs: 'queued runs',
+} as const satisfies Record<LimitName, string>;
 
-/** When an event stream ends is not known. */
-const STREAM_RETRY_MS = 5000;
+/** When an event stream or a run ends is not known. */
+const END_RETRY_MS = 5000;
 
 const nothing = (): void => {};
 

@@ -151,6 +151,21 @@ export type BudgetMeter = {
   exhausted(subject: BudgetSubject): ReachedLimit | undefined;
   /** @throws RateLimited if no run of this subject may be added */
   checkRun(subject: BudgetSubject): void;
+  /** @throws RateLimited if no run of this subject may be queued */
+  checkQueue(subject: BudgetSubject): void;
+  /** Whether a budget limits concurrent runs. */
+  limitsRuns(): boolean;
+  /** Whether another run of this subject may execute. */
+  hasRoom(subject: BudgetSubject): boolean;
+  /** Counts an executing run until the returned function is called. */
+  begin(subject: BudgetSubject): () => void;
+  /** Calls the listener when a run that waits may have room. */
+  onRoom(listener: () => void): void;
+  /** Whether a budget limits queued runs. */
+  limitsQueue(): boolean;
+  addQueued(dispatch_id: string, subject: BudgetSubject): void;
+  /** Has no effect for a dispatch that is not counted. */
+  removeQueued(dispatch_id: string): void;
   /** Counts a new run, in the commit that creates it. */
   addRun(batch: Batch, subject: BudgetSubject): void;
 };

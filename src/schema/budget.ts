@@ -72,6 +72,10 @@ const LimitFields = z.strictObject({
   runs: number.meta({
     description: 'runs that begin, those of sub-agents included; per run: the runs of one root run',
   }),
+  concurrent_runs: number.meta({
+    description: 'runs that execute at once; further ones stay queued, in their order',
+  }),
+  queued_runs: number.meta({ description: 'runs that are queued at once' }),
   open_streams: number.meta({ description: 'event streams that are open at once' }),
 });
 
@@ -85,6 +89,25 @@ const LIMITS_OVER_TIME = ['tokens', 'usd', 'requests', 'runs'] as const;
 
 /** Properties that only runs have. */
 const RUN_PROPERTIES: readonly BudgetProperty[] = ['agent', 'model', 'run'];
+
+/** Returns the problems of limits whose counters cannot be divided or selected in this way. */
+const misplacedLimits = (
+  match: z.infer<typeof MatchFields>,
+  per: readonly BudgetProperty[],
+  limits: z.infer<typeof LimitFields>,
+): string[] => {
+  const ofRuns = match.agent ?? match.model ?? per.find((property) => RUN_PROPERTIES.includes(property));
+  const unknown =
+    ofRuns === undefined
+      ? []
+      : (['requests', 'open_streams'] as const)
+          .filter((name) => limits[name] !== undefined)
+          .map((name) => `field 'limits.${name}' knows no agent, model or run`);
+  const perRun = (['concurrent_runs', 'queued_runs'] as const)
+    .filter((name) => limits[name] !== undefined && per.includes('run'))
+    .map((name) => `field 'limits.${name}' is not allowed with 'run' in 'per'`);
+  return [...unknown, ...perRun];
+};
 
 const Fields = z
   .strictObject({
@@ -113,10 +136,7 @@ const Fields = z
     if (per.includes('run') && window) context.addIssue("field 'window' is not allowed with 'run' in 'per'");
     if (!per.includes('run') && !window && LIMITS_OVER_TIME.some((name) => limits[name] !== undefined))
       context.addIssue("missing field 'window'");
-    const isOfRuns = match.agent ?? match.model ?? per.find((property) => RUN_PROPERTIES.includes(property));
-    for (const name of ['requests', 'open_streams'] as const)
-      if (limits[name] !== undefined && isOfRuns !== undefined)
-        context.addIssue(`field 'limits.${name}' knows no agent, model or run`);
+    for (const problem of misplacedLimits(match, per, limits)) context.addIssue(problem);
     if (warn_at.some((part, index) => part <= (warn_at[index - 1] ?? 0)))
       context.addIssue("field 'warn_at' must be in ascending order");
   });

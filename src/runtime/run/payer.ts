@@ -1,10 +1,12 @@
 import type { ResolvedAgent } from '../../loop/agent.ts';
 import type { Actor } from '../../schema/actor.ts';
 import type { BudgetSubject } from '../../schema/budget.ts';
+import { Invalid } from '../../schema/outcome.ts';
 import { baseOf } from '../../schema/partition.ts';
 import { nameOf, type Principal } from '../../schema/principal.ts';
 import type { Run } from '../../schema/run.ts';
 import type { Payer } from '../../schema/spending.ts';
+import type { RuntimeDeps } from '../deps.ts';
 
 /** The user and the key that a run spends for. */
 
@@ -33,6 +35,26 @@ export const payerOf = (
   scope: string,
   { run_id, activation, ...run }: Pick<Run, 'run_id' | 'activation' | 'user' | 'credential'>,
 ): Payer => ({ scope: baseOf(scope), ...spenderOf(run), run: activation?.trace.root_run_id ?? run_id });
+
+/** Returns the subject of a run; its model is empty if its agent was removed while it was queued. */
+export const subjectOfRun = (
+  { resolve }: Pick<RuntimeDeps, 'resolve'>,
+  scope: string,
+  run: Pick<Run, 'run_id' | 'agent_id' | 'resolution_id' | 'activation' | 'user' | 'credential'>,
+): BudgetSubject => ({
+  ...payerOf(scope, run),
+  agent: run.agent_id,
+  model: modelOf(() => resolve(run.agent_id, run.resolution_id)),
+});
+
+const modelOf = (resolve: () => Pick<ResolvedAgent, 'model'>): string => {
+  try {
+    return resolve().model.id;
+  } catch (error) {
+    if (error instanceof Invalid) return '';
+    throw error;
+  }
+};
 
 /** The subject of a run that does not exist yet. */
 export const subjectOfNew = (

@@ -1,5 +1,6 @@
 /**
- * Limits the number of concurrent runs; further threads wait for a slot in the order of their arrival.
+ * Limits the number of concurrent runs; further threads wait for a slot in the order of their arrival. Threads that a
+ * budget prevents from starting are passed by others.
  *
  * Guarantees: at most `limit` threads hold a slot; a thread is queued at most once; a thread that gets a slot and
  * starts nothing frees it for the next one. A thread continues with its own queued work only while no thread is
@@ -11,7 +12,7 @@ export type Slots = {
   readonly limit: number;
   /** Starts the queued work of the thread. Never rejects. */
   readonly start: (scope: string, thread_id: string) => Promise<void>;
-  readonly waiting: Map<string, ThreadName>;
+  readonly waiting: Map<string, Waiting>;
   /** Threads that have a slot and have not started yet. */
   readonly assigned: Set<string>;
   taken: number;
@@ -19,6 +20,9 @@ export type Slots = {
 };
 
 type ThreadName = { scope: string; thread_id: string };
+
+/** `mayStart`: whether something else than the slots prevents the thread from starting; others pass it then. */
+type Waiting = ThreadName & { mayStart(): boolean };
 
 export type Slot = {
   readonly slots: Slots;
@@ -66,13 +70,18 @@ export const releaseSlot = (slot: Slot): void => {
   assignNext(slot.slots);
 };
 
-/** Queues the thread for a slot. */
-export const waitForSlot = ({ slots, key, thread }: Slot): void => {
-  if (!slots.waiting.has(key)) slots.waiting.set(key, thread);
+const ALWAYS = (): boolean => true;
+
+/** Queues the thread for a slot; a thread that is queued keeps its position. */
+export const waitForSlot = ({ slots, key, thread }: Slot, mayStart = ALWAYS): void => {
+  slots.waiting.set(key, { ...thread, mayStart });
   if (slots.taken < slots.limit) assignNext(slots);
 };
 
 export const isWaitingForSlot = ({ slots, key }: Slot): boolean => slots.waiting.has(key);
+
+/** Tries the waiting threads again, since one that could not start may have room. */
+export const retryWaiting = (slots: Slots): void => assignNext(slots);
 
 /** Assigns slots after the current event-loop tick: a thread that frees its slot may reuse it for other work. */
 const assignNext = (slots: Slots): void => {
@@ -83,6 +92,7 @@ const assignNext = (slots: Slots): void => {
     let left = SLOTS_A_TICK;
     for (const [key, thread] of slots.waiting) {
       if (slots.taken >= slots.limit) return;
+      if (!thread.mayStart()) continue;
       if (left === 0) return assignNext(slots);
       left -= 1;
       assign(slots, key, thread);

@@ -61,6 +61,8 @@ export const makeThread = (deps: RuntimeDeps, { scope, id, host, slot, past }: M
     compactors: createCompactors({ clock: deps.clock, ids: deps.ids }),
     owner: createRunOwner(id, () => thread),
     slot,
+    asking: undefined,
+    leaveRoom: nothing,
     active: undefined,
     suspended: undefined,
     idleCallbacks: [],

@@ -16,7 +16,6 @@ import {
   startRun,
 } from './accept-input.ts';
 import { cancel, cancelActive, interrupt, remove, reportTimeout, supersedeAll } from './cancel.ts';
-import { isSlotFree } from './concurrency.ts';
 import { startNext } from './launch.ts';
 import { isOfUser } from './open-run.ts';
 import {
@@ -25,6 +24,7 @@ import {
   startPendingForeground,
 } from './pending-foreground.ts';
 import type { Decision, Input, Requests, TaskUpdate } from './request-types.ts';
+import { isFull } from './room.ts';
 import type { Thread } from './state.ts';
 import { isAnswerTo } from './submission.ts';
 import { hasQueued } from './timer.ts';
@@ -126,10 +126,6 @@ function whenFull<Request>(
   guard: (thread: Thread, request: Request) => boolean,
 ): (thread: Thread, request: Request) => boolean {
   return (thread, request) => isFull(thread) && guard(thread, request);
-}
-
-function isFull({ slot }: Thread): boolean {
-  return !isSlotFree(slot);
 }
 
 /**

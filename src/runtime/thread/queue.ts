@@ -10,6 +10,7 @@ import { targetedAt } from '../ledger/pending.ts';
 import { deliver, putDispatch, putRun, type Write } from '../ledger/transaction.ts';
 import { advanceDispatch, claimChanges, logDispatch } from '../run/dispatch-records.ts';
 import { endDormant } from '../run/end-inactive.ts';
+import { subjectOfRun } from '../run/payer.ts';
 import { CLAIMED, claimedRun } from '../run/transitions.ts';
 
 /**
@@ -59,8 +60,18 @@ export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
     started,
     interrupted: new Set(),
   };
-  for (const dispatch of waiting) if (!started.includes(dispatch)) setDue(queue, dispatch, deps.clock.now());
+  for (const dispatch of waiting) {
+    countQueued(queue, dispatch);
+    if (!started.includes(dispatch)) setDue(queue, dispatch, deps.clock.now());
+  }
   return queue;
+};
+
+/** Counts the dispatch against budgets until it leaves the queue. */
+const countQueued = (queue: Queue, dispatch: Dispatch): void => {
+  const { deps, ledger } = queue;
+  const run = deps.meter?.limitsQueue() ? runOf(queue, dispatch) : undefined;
+  if (run) deps.meter?.addQueued(dispatch.dispatch_id, subjectOfRun(deps, ledger.scope, run));
 };
 
 /** The rest of a delay never exceeds the delay itself, even if the wall clock was set back. */
@@ -75,6 +86,12 @@ const setDue = (
 
 const dueOf = ({ dues }: Queue, { dispatch_id }: Dispatch): number =>
   dues.get(dispatch_id) ?? Number.NEGATIVE_INFINITY;
+
+/** Returns the run of the first dispatch that may start. */
+export const nextRun = (queue: Queue): RunRecord | undefined => {
+  const next = nextDue(queue);
+  return next && runOf(queue, next);
+};
 
 export const isDue = (queue: Queue): boolean => nextDue(queue) !== undefined;
 
@@ -116,6 +133,7 @@ export const refuseDuplicate = (
 export const addWork = (queue: Queue, write: Write, dispatch: Dispatch): void => {
   putDispatch(write, dispatch, undefined);
   logDispatch(write, 'RunQueued', dispatch);
+  countQueued(queue, dispatch);
   setDue(queue, dispatch, write.at);
   queue.waiting = [...queue.waiting, dispatch].sort(
     (a, b) => a.priority - b.priority || a.created_at - b.created_at,
@@ -253,6 +271,7 @@ const resolve = (
 const leaves = (queue: Queue, dispatch: Dispatch): void => {
   queue.waiting = queue.waiting.filter((other) => other !== dispatch);
   queue.dues.delete(dispatch.dispatch_id);
+  queue.deps.meter?.removeQueued(dispatch.dispatch_id);
 };
 
 const end = (

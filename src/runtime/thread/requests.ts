@@ -1,6 +1,7 @@
 import type { ThreadEvent } from '../../../machines/thread-types.ts';
 import { editProblem } from '../../loop/accept-decision.ts';
 import type { ResolvedAgent } from '../../loop/agent.ts';
+import type { BudgetSubject } from '../../schema/budget.ts';
 import { Conflict, NotFound, Unavailable, Unprocessable } from '../../schema/outcome.ts';
 import type { Run } from '../../schema/run.ts';
 import { hasTag, type RunRecord } from '../../schema/run-state.ts';
@@ -13,7 +14,8 @@ import { expiredDecisions } from '../maintenance/expiry.ts';
 import { endStray } from '../maintenance/stray-runs.ts';
 import { followRun, isRunPausing, takesInput } from '../run/control.ts';
 import type { Attach } from '../run/live-channel.ts';
-import { spenderOf } from '../run/payer.ts';
+import { spenderOf, subjectOfNew, subjectOfRun } from '../run/payer.ts';
+import { isSlotFree } from './concurrency.ts';
 import { refuseExcessRuns, refuseExhausted } from './exhausted.ts';
 import { continuedRun, isOfUser, refuseForeign } from './open-run.ts';
 import { attachTo } from './pending-readers.ts';
@@ -35,11 +37,15 @@ import { resolveDecision } from './waiting-runs.ts';
  * here.
  */
 const ask = <Answer>(
-  { actor }: Thread,
+  thread: Thread,
   event: (accept: (answer: Answer) => void, refuse: (error: unknown) => void) => ThreadEvent<Requests>,
+  asking?: BudgetSubject,
 ): Promise<Answer> =>
   new Promise((accept, refuse) => {
+    const { actor } = thread;
+    thread.asking = asking;
     actor.send(event(accept, refuse));
+    thread.asking = undefined;
     const { status, error } = actor.getSnapshot();
     if (status === 'error') refuse(error);
     // The actor was released after it was looked up.
@@ -67,10 +73,28 @@ export const submit = async (thread: Thread, submission: Submission): Promise<Ac
     continues = checkInput(thread, submission);
   }
   const type = EVENT_OF[submission.mode];
-  return ask(thread, (accept, refuse) => ({
-    type,
-    request: { accept, refuse, decided, continues, ...submission },
-  }));
+  return ask(
+    thread,
+    (accept, refuse) => ({ type, request: { accept, refuse, decided, continues, ...submission } }),
+    subjectOf(thread, submission, continues),
+  );
+};
+
+/** Undefined while no budget limits concurrent runs. */
+const subjectOf = (
+  { deps, scope }: Thread,
+  { agent, by }: Submission,
+  continues: RunRecord | undefined,
+): BudgetSubject | undefined => {
+  if (!deps.meter?.limitsRuns()) return undefined;
+  return continues ? subjectOfRun(deps, scope, continues) : subjectOfNew(scope, agent, spenderOf(by ?? {}));
+};
+
+/** Returns the subject of a run of the thread. */
+const subjectOfKnown = (thread: Thread, run_id: string): BudgetSubject | undefined => {
+  const { deps, scope } = thread;
+  const run = deps.meter?.limitsRuns() ? knownRun(thread, run_id) : undefined;
+  return run && subjectOfRun(deps, scope, run);
 };
 
 const acceptedBefore = ({ run_id, thread_id, dispatch_id = '', status }: Run): Accepted => ({
@@ -101,6 +125,8 @@ const checkInput = (thread: Thread, submission: Submission): RunRecord | undefin
       spender: spenderOf(submission.by ?? {}),
       root: submission.parent?.root_run_id,
     });
+  if (!continues && isQueuedBy(thread, submission))
+    deps.meter?.checkQueue(subjectOfNew(thread.scope, agent, spenderOf(submission.by ?? {})));
   refuseUnsupported(agent, submission);
   refuseUnaccepted(agent, submission);
   if (submission.mode === 'sub_agent' && submission.into !== undefined && !continues)
@@ -109,6 +135,16 @@ const checkInput = (thread: Thread, submission: Submission): RunRecord | undefin
   if (blocker)
     throw new Conflict(`delivery blocked by barrier: pending '${blocker.pending_id}' must be consumed first`);
   return continues;
+};
+
+/** Whether the input becomes a queued run. */
+const isQueuedBy = (thread: Thread, submission: Submission): boolean => {
+  const { active, slot, deps, scope } = thread;
+  const { mode, agent, by, available_at = 0 } = submission;
+  if (!deps.meter?.limitsQueue() || mode === 'sub_agent' || joinsActive(thread, submission)) return false;
+  if (available_at > deps.clock.now() || !isSlotFree(slot)) return true;
+  if (active) return mode !== 'foreground';
+  return !deps.meter.hasRoom(subjectOfNew(scope, agent, spenderOf(by ?? {})));
 };
 
 /** Whether the input becomes part of the run that executes. */
@@ -155,10 +191,11 @@ export const decideInThread = async (thread: Thread, target: DecisionTarget): Pr
   // The ticket may have been decided during the check.
   const decided = resolved.edit ? resolveDecision(thread, target) : resolved;
   if (!decided) return false;
-  await ask<void>(thread, (accept, refuse) => ({
-    type: 'DECIDE',
-    request: { decided, attach: target.attach, accept, refuse },
-  }));
+  await ask<void>(
+    thread,
+    (accept, refuse) => ({ type: 'DECIDE', request: { decided, attach: target.attach, accept, refuse } }),
+    subjectOfKnown(thread, decided.run_id),
+  );
   return true;
 };
 
@@ -190,10 +227,11 @@ export const expireTickets = async (thread: Thread, run_id: string): Promise<voi
 
 /** Delivers an event of a background task to its run. Resolves when it is durable, or its run no longer exists. */
 export const deliverTaskEvent = (thread: Thread, event: TaskEvent): Promise<void> =>
-  ask<void>(thread, (accept, refuse) => ({
-    type: 'TASK_EVENT',
-    request: { into: event.run_id, accept, refuse, ...event },
-  }));
+  ask<void>(
+    thread,
+    (accept, refuse) => ({ type: 'TASK_EVENT', request: { into: event.run_id, accept, refuse, ...event } }),
+    subjectOfKnown(thread, event.run_id),
+  );
 
 /**
  * Returns the run that a cancel of the thread refers to: the executing one, else a waiting one, else the next queued

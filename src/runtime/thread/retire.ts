@@ -29,6 +29,7 @@ export const handOverThread = (thread: Thread): void => {
   thread.pendingForeground?.refuse(new Unavailable(RELEASED));
   thread.pendingForeground = undefined;
   for (const run_id of awaitedRuns(readers)) host.onStreamLeft(run_id, takeChannel(readers, run_id).channel);
+  thread.leaveRoom();
   releaseSlot(slot);
   const silent = quiet(thread.ledger).then(() => whenIdle(thread));
   // Further notifications of the actor are dropped.

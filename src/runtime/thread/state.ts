@@ -1,6 +1,7 @@
 import type { ActorRef, Snapshot } from 'xstate';
 import type { ThreadEvent } from '../../../machines/thread-types.ts';
 import type { Compactors } from '../../loop/compactors.ts';
+import type { BudgetSubject } from '../../schema/budget.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import type { Peers } from '../delegation/agent-messages.ts';
 import type { TaskBoard } from '../delegation/background-tasks.ts';
@@ -13,6 +14,7 @@ import { openWrite, type Write } from '../ledger/transaction.ts';
 import { dropRun, leaveWait } from '../run/control.ts';
 import type { Execution, RunOwner } from '../run/execution.ts';
 import type { Channel } from '../run/live-channel.ts';
+import { subjectOfRun } from '../run/payer.ts';
 import { releaseSlot, type Slot, takeSlot } from './concurrency.ts';
 import type { Readers } from './pending-readers.ts';
 import type { Queue } from './queue.ts';
@@ -42,6 +44,10 @@ export type Thread = {
   /** Receives the notifications of its runs. */
   readonly owner: RunOwner;
   readonly slot: Slot;
+  /** The subject of the request that is being processed; undefined while no budget limits concurrent runs. */
+  asking: BudgetSubject | undefined;
+  /** Ends the count of the executing run. */
+  leaveRoom: () => void;
   /** Set once, directly after the thread that its guards and actions receive. */
   actor: ThreadActor;
   /** Reports the end of the actor to its listeners. */
@@ -116,6 +122,7 @@ export const setActive = (thread: Thread, execution: Execution): void => {
 export const suspend = (thread: Thread, execution: Execution): void => {
   thread.active = undefined;
   thread.suspended = execution;
+  thread.leaveRoom();
   notifyIdle(thread);
 };
 
@@ -141,7 +148,10 @@ export const discardSuspended = (thread: Thread): void => {
 
 /** The execution has ended, or was released. */
 export const clearActive = (thread: Thread, execution: Execution): void => {
-  if (thread.active === execution) thread.active = undefined;
+  if (thread.active === execution) {
+    thread.active = undefined;
+    thread.leaveRoom();
+  }
   if (thread.suspended === execution) thread.suspended = undefined;
   notifyIdle(thread);
 };
@@ -164,7 +174,14 @@ const notifyIdle = (thread: Thread): void => {
   for (const resolve of callbacks) resolve();
 };
 
+/** Counts the execution against budgets until the returned function is called. */
+const countExecution = ({ deps, scope }: Thread, { run, dispatch }: Execution): (() => void) =>
+  dispatch && deps.meter?.limitsRuns() ? deps.meter.begin(subjectOfRun(deps, scope, run)) : nothing;
+
+const nothing = (): void => {};
+
 /** A run that a tool call drives uses the slot of its parent. */
-const occupySlot = ({ slot }: Thread, { dispatch }: Execution): void => {
-  if (dispatch) takeSlot(slot);
+const occupySlot = (thread: Thread, execution: Execution): void => {
+  if (execution.dispatch) takeSlot(thread.slot);
+  thread.leaveRoom = countExecution(thread, execution);
 };

@@ -15,7 +15,7 @@ import {
   type ThreadActors,
   type Use,
 } from './actors.ts';
-import { createSlots, type Slots, slotOf, waitingForSlot } from './concurrency.ts';
+import { createSlots, retryWaiting, type Slots, slotOf, waitingForSlot } from './concurrency.ts';
 import type { FailedThreads } from './failed-threads.ts';
 import { adoptReaders, makeThread } from './lifecycle.ts';
 import { cancelInThread, decideInThread, deliverTaskEvent, submit } from './requests.ts';
@@ -80,6 +80,7 @@ export function createSupervisor(deps: RuntimeDeps, options: SupervisorOptions):
       submit: (scope, id, submission) => use(scope, id, (thread) => submit(thread, submission)),
     },
   };
+  deps.meter?.onRoom(() => retryWaiting(surroundings.slots));
   const check = (): void => {
     if (!options.accepting()) throw new Unavailable(STOPPING);
   };
