@@ -24,10 +24,10 @@ const BeginQuery = z.object({
 });
 
 const CallbackQuery = z.looseObject({
-  code: z.string().optional(),
-  state: z.string().optional(),
-  iss: z.string().optional(),
-  error: z.string().optional(),
+  code: z.string().optional().meta({ description: 'code of the provider, valid once' }),
+  state: z.string().optional().meta({ description: 'of the attempt' }),
+  iss: z.string().optional().meta({ description: 'the issuer that responds (RFC 9207)' }),
+  error: z.string().optional().meta({ description: 'why the provider refused, instead of `code`' }),
 });
 
 const about = { tag: 'identity', needs: 'nothing', params: Params } as const;
