@@ -33,6 +33,8 @@ type Cell = {
   /** Why the account has no token. */
   needed: Unauthorized | undefined;
   timer: NodeJS.Timeout | undefined;
+  /** Callers that wait for the connection to open. */
+  opening: number;
 };
 
 type State = { spec: McpServerSpec; deps: Deps; cells: Map<string, Cell>; leaving: Set<Connection> };
@@ -60,18 +62,15 @@ const isOpen = ({ actor }: Connection): boolean => actor.getSnapshot().hasTag('c
 const open = async (state: State, account: ActingAccount): Promise<Connection> => {
   const key = keyOf(account);
   const cell = state.cells.get(key) ?? begin(state, key, account);
-  postpone(state, key, cell);
-  const { connection } = cell;
-  const { target, actor } = connection;
-  await waitFor(actor, (snapshot) => !snapshot.matches('connecting') && !snapshot.matches('reconnecting'), {
-    timeout: target.timeoutMs,
-  }).catch(() => {
-    throw new McpFailure(
-      'unavailable',
-      `mcp transport error: no connection within ${target.timeoutMs / 1000} s`,
-    );
-  });
-  if (isOpen(connection)) return connection;
+  cell.opening += 1;
+  try {
+    await decided(cell.connection);
+  } finally {
+    cell.opening -= 1;
+    postpone(state, key, cell);
+  }
+  const { actor } = cell.connection;
+  if (isOpen(cell.connection)) return cell.connection;
   drop(state, key, cell, 'STOP');
   throw (
     cell.needed ??
@@ -80,6 +79,15 @@ const open = async (state: State, account: ActingAccount): Promise<Connection> =
       actor.getSnapshot().context.error ?? 'mcp transport error: connection closed',
     )
   );
+};
+
+/** Waits until the connection is open or has failed. @throws McpFailure */
+const decided = async ({ actor, target: { timeoutMs } }: Connection): Promise<void> => {
+  await waitFor(actor, (snapshot) => !snapshot.matches('connecting') && !snapshot.matches('reconnecting'), {
+    timeout: timeoutMs,
+  }).catch(() => {
+    throw new McpFailure('unavailable', `mcp transport error: no connection within ${timeoutMs / 1000} s`);
+  });
 };
 
 const begin = (state: State, key: string, { scope, user }: ActingAccount): Cell => {
@@ -92,7 +100,7 @@ const begin = (state: State, key: string, { scope, user }: ActingAccount): Cell 
       throw error;
     }),
   );
-  const cell: Cell = { connection, needed: undefined, timer: undefined };
+  const cell: Cell = { connection, needed: undefined, timer: undefined, opening: 0 };
   state.cells.set(key, cell);
   connection.actor.subscribe({
     next: (snapshot) => {
@@ -109,7 +117,7 @@ const begin = (state: State, key: string, { scope, user }: ActingAccount): Cell 
 const postpone = (state: State, key: string, cell: Cell): void => {
   clearTimeout(cell.timer);
   cell.timer = setTimeout(() => {
-    if (cell.connection.calls > 0) postpone(state, key, cell);
+    if (cell.connection.calls + cell.opening > 0) postpone(state, key, cell);
     else drop(state, key, cell, 'STOP');
   }, state.deps.idleMs).unref();
 };
