@@ -52,13 +52,7 @@ export const createExecution = async (
     store,
     events,
     traces: observability.runs,
-    runs: {
-      ...tasks.runWatch,
-      stored(scope, run, changed_at) {
-        tasks.runWatch.stored(scope, run, changed_at);
-        accounts.stored(scope, run);
-      },
-    },
+    runs: watchedBy(tasks.runWatch, accounts),
     resumed: createResumedChat({ store, chatStreams, clock, hasLog }),
     meter,
     usage,
@@ -148,3 +142,14 @@ const SWEEP_MS = 30_000;
 /** Interval at which counters of budgets are swept. */
 const COUNTERS_MS = 3_600_000;
 const DAY_MS = 86_400_000;
+
+const watchedBy = (
+  tasks: TaskService['runWatch'],
+  accounts: Pick<AuthorizationService, 'stored'>,
+): TaskService['runWatch'] => ({
+  ...tasks,
+  stored(scope, run, changed_at) {
+    tasks.stored(scope, run, changed_at);
+    accounts.stored(scope, run);
+  },
+});

@@ -311,7 +311,11 @@ t.test('disabling, signing out and deleting a user end its sessions (check 31)',
   clock.ms += 1000;
   await troupe.call('POST', '/v1/users/alice/sign-out', undefined, admin);
   t.equal(await status(), 401);
-  t.equal((await troupe.call('GET', '/v1/threads', undefined, bearer(text))).status, 200, 'keys continue to work');
+  t.equal(
+    (await troupe.call('GET', '/v1/threads', undefined, bearer(text))).status,
+    200,
+    'keys continue to work',
+  );
   clock.ms += 1000;
   cookies.clear();
   await browser.call('POST', '/v1/session', undefined, bearer(text));

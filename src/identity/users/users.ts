@@ -66,17 +66,8 @@ export const createUsers = ({ store, clock, changes, threads, accounts }: UsersD
     return user;
   };
 
-  const stored = (change: Change, user: UserRow, before: UserRow | undefined): User => {
-    users.put(change.batch, user, before);
-    change.audit({
-      action: before ? 'update' : 'create',
-      resource: resourceOf(user),
-      ...(before && { before: audited(before) }),
-      after: audited(user),
-    });
-    if (before) change.affects({ scope: user.scope, user: user.id });
-    return view(user);
-  };
+  const stored = (change: Change, user: UserRow, before: UserRow | undefined): User =>
+    viewUser(users, storeUser(users, change, user, before));
 
   return {
     view,
@@ -118,13 +109,13 @@ export const createUsers = ({ store, clock, changes, threads, accounts }: UsersD
       }),
     async remove(by, id, { of_scope, threads: ofThreads }) {
       if (ofThreads === 'delete') demand(by.principal, ['write', 'all']);
-      const { scope, id: user } = managed(by.principal, id, of_scope);
+      const row = managed(by.principal, id, of_scope);
+      const { scope, id: user } = demandAnother(by.principal, row);
       // First, because a later user with this id must not find them after a crash.
       await accounts?.removeAll({ scope, user });
-      await changes.write(by, (change) => {
-        const at = { change, now: clock.now() };
-        return removeUser(store, by.principal, managed(by.principal, id, of_scope), at);
-      });
+      await changes.write(by, (change) =>
+        removeUser(store, managed(by.principal, id, of_scope), { change, now: clock.now() }),
+      );
       await accounts?.removeAll({ scope, user });
       if (ofThreads === 'delete') await threads.remove(scope, user);
     },
@@ -136,16 +127,35 @@ const viewUser = (users: Store['users'], row: UserRow): User => ({
   last_seen_at: users.seenAt(row.scope, row.id) ?? null,
 });
 
-/** Removes a user, ends its sessions and revokes its keys, which stay listed. @throws Forbidden */
+const storeUser = (
+  users: Store['users'],
+  change: Change,
+  user: UserRow,
+  before: UserRow | undefined,
+): UserRow => {
+  users.put(change.batch, user, before);
+  change.audit({
+    action: before ? 'update' : 'create',
+    resource: resourceOf(user),
+    ...(before && { before: audited(before) }),
+    after: audited(user),
+  });
+  if (before) change.affects({ scope: user.scope, user: user.id });
+  return user;
+};
+
+/** @throws Forbidden */
+const demandAnother = ({ scope, user }: Principal, row: UserRow): UserRow => {
+  if (row.scope !== scope || row.id !== user) return row;
+  throw new Forbidden('a user cannot delete itself', { code: 'forbidden' });
+};
+
+/** Removes a user, ends its sessions and revokes its keys, which stay listed. */
 const removeUser = (
   store: UsersDeps['store'],
-  { scope, user }: Principal,
   row: UserRow,
   { change, now }: { change: Change; now: number },
 ): UserRow => {
-  if (row.scope === scope && row.id === user) {
-    throw new Forbidden('a user cannot delete itself', { code: 'forbidden' });
-  }
   const { users, keys } = store;
   users.remove(change.batch, row);
   removeSessionsOf(store, change, row);

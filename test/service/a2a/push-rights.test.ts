@@ -134,7 +134,11 @@ for (const [name, end] of Object.entries(ENDING)) {
     const before = hook.calls.length;
     await finish(service);
     await troupe.restart();
-    t.equal((await troupe.call('GET', config, undefined, admin)).status, 404, 'the restarted service has none');
+    t.equal(
+      (await troupe.call('GET', config, undefined, admin)).status,
+      404,
+      'the restarted service has none',
+    );
     t.equal(hook.calls.length, before, 'nothing was sent');
   });
 }
