@@ -190,6 +190,11 @@ t.test(
     t.equal((await service.call('POST', path, decision, ADMIN)).status, 202);
     await isExecuted(service, 'c1');
 
+    // The inference after the call takes no step of the next run.
+    await eventually(
+      () => service.call('GET', '/v1/threads/t1/runs', undefined, actsFor('u1')),
+      ({ body: list }) => (list.items as Found[])[0]?.status === 'done',
+    );
     service.models.steps.push(asks(['c2', 'note']));
     await service.post('/v1/runs', { ...begun, threadId: 't2' });
     const on = { ...decision, toolCallId: 'perm_c2' };
