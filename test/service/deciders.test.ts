@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { digestOfCall } from '../../src/schema/call-digest.ts';
+import { openBrowser } from './browser.ts';
 import { asks, type Call } from './models.ts';
 import { ADMIN_TOKEN, eventually, type Troupe } from './troupe.ts';
 import { type User, type Users, withUsers } from './users.ts';
@@ -156,6 +157,13 @@ t.test('compares the users and makers of the keys of both sides (check 64)', asy
     await on(as(bearer(service1))),
     { status: 403, body: { error: "a decision on 'note' must be by another than 'carol'" } },
     'a service whose key the user made',
+  );
+  const browser = openBrowser(service);
+  t.equal((await browser.call('POST', '/v1/session', undefined, bearer(service1))).status, 201);
+  t.match(
+    await on({ post: (path, body) => browser.call('POST', path, body) }),
+    { status: 403, body: { error: "a decision on 'note' must be by another than 'carol'" } },
+    'a session from such a key',
   );
   const dora = await make(ADMIN, person('dora', 'approver'));
   t.equal((await on(as(bearer(dora)))).status, 202, 'a key that the admin token made');

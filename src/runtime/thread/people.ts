@@ -1,10 +1,10 @@
 import { allows, parseTokenGrants } from '../../schema/grants.ts';
 import type { Credential, Principal } from '../../schema/principal.ts';
-import type { Store } from '../../store/index.ts';
+import type { KeyRow, Store } from '../../store/index.ts';
 
 /**
  * The users behind a run and behind a decision, for calls that others must decide (identity.md 4, rule 3): the user
- * itself, and for an API key also its user and the user who made it.
+ * itself, and for an API key, or a session made from one, also its user and the user who made it.
  */
 
 export type People = Pick<Store, 'keys' | 'users'>;
@@ -25,12 +25,22 @@ export const commonUser = (
   return usersBehind(people, scope, decider).find((user) => behind.includes(user));
 };
 
-const usersBehind = (people: People, scope: string, { user, credential }: Side): string[] => {
-  const key = credential?.kind === 'key' && credential.id !== undefined && people.keys.get(credential.id);
-  return [
-    ...(user === undefined ? [] : [user]),
-    ...(key ? [key.user, ...(isAdmin(people, scope, key.created_by) ? [] : [key.created_by])] : []),
-  ];
+const usersBehind = (people: People, scope: string, { user, credential }: Side): string[] => [
+  ...(user === undefined ? [] : [user]),
+  ...keysBehind(people, scope, { user, credential }).flatMap((key) => [
+    key.user,
+    ...(isAdmin(people, scope, key.created_by) ? [] : [key.created_by]),
+  ]),
+];
+
+/** The key, or for a session that was made from one, all keys of its line: the session does not name its own. */
+const keysBehind = ({ keys }: People, scope: string, { user, credential }: Side): KeyRow[] => {
+  const { kind, id, line } = credential ?? {};
+  if (kind !== 'session' || line === undefined) {
+    const key = kind === 'key' && id !== undefined ? keys.get(id) : undefined;
+    return key ? [key] : [];
+  }
+  return Array.from(keys.ofUser(scope, user ?? '')).filter((key) => key.line === line);
 };
 
 /** An admin gains no rights by the keys that it makes. */
