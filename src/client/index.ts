@@ -14,19 +14,29 @@ import type { Who } from '../schema/who.ts';
 import { type AccessLog, createAccessLog } from './access-log.ts';
 import { type Audit, type Config, createAudit, createConfig } from './config.ts';
 import { type Connection, call, type Method, path, type RequestOptions } from './connection.ts';
+import { type Connections, createConnections } from './connections.ts';
 import { createEvals, type Evals } from './evals.ts';
 import { follow, followLog } from './follow.ts';
 import { createKeys, createUsers, type Keys, type Users } from './identity.ts';
 import { type Paged, paged } from './pages.ts';
 import { createRuns, type Runs } from './runs.ts';
+import { createSessions, type Sessions } from './sessions.ts';
 import { createSystem, type System } from './system.ts';
 import { createThreads, type Threads } from './threads.ts';
+import { createTickets, type Tickets } from './tickets.ts';
 import { createTraces, type Traces } from './traces.ts';
 import { createUsage, type Usage } from './usage.ts';
 
 export type { AccessEvent, AccessPage } from '../schema/access-event.ts';
 export type { ApiKey, CreatedKey, KeyChange, NewKey } from '../schema/api-key.ts';
 export type { AuditEvent, AuditPage } from '../schema/audit-event.ts';
+export type {
+  Authorization,
+  AuthorizationEnd,
+  Connection,
+  ConnectionList,
+  StartedAuthorization,
+} from '../schema/authorization.ts';
 export type { CanonicalEvent } from '../schema/canonical-event.ts';
 export type { ConfigDiagnostics, ConfigEntryMeta } from '../schema/config-answers.ts';
 export type { Dataset } from '../schema/dataset.ts';
@@ -40,6 +50,8 @@ export type { RunEvent } from '../schema/run-event.ts';
 export type { RunOverridesInput } from '../schema/run-overrides.ts';
 export type { RunOutcome, RunSort } from '../schema/run-query.ts';
 export type { AgentStats } from '../schema/runtime-stats.ts';
+export type { Session, SessionList } from '../schema/session.ts';
+export type { StreamTicket } from '../schema/stream-ticket.ts';
 export type { RunSummary, SystemInfo } from '../schema/system.ts';
 export type { Thread, ThreadSummary } from '../schema/thread.ts';
 export type { TraceEvent, TracePage, TraceSummary } from '../schema/trace.ts';
@@ -56,6 +68,7 @@ export type {
   Namespace,
   WritableNamespace,
 } from './config.ts';
+export type { Connections } from './connections.ts';
 export {
   Conflict,
   ConnectionLost,
@@ -75,8 +88,10 @@ export type { Paged } from './pages.ts';
 export type { RunMessage, RunRequest } from './run-request.ts';
 export type { RunEnd, RunStream } from './run-stream.ts';
 export type { EventPage, InputMode, RunFilter, Runs } from './runs.ts';
+export type { Sessions } from './sessions.ts';
 export type { System } from './system.ts';
 export type { Fork, MessageFilter, ThreadFilter, ThreadLinks, Threads } from './threads.ts';
+export type { Tickets } from './tickets.ts';
 export type { TraceFilter, TraceSearch, Traces } from './traces.ts';
 export type { Usage, UsageQuery } from './usage.ts';
 
@@ -181,6 +196,9 @@ export type Client = {
    */
   identity(options?: Options): Promise<Who>;
   readonly keys: Keys;
+  readonly sessions: Sessions;
+  readonly tickets: Tickets;
+  readonly connections: Connections;
   readonly usage: Usage;
   readonly users: Users;
   readonly accessLog: AccessLog;
@@ -285,6 +303,9 @@ export const createClient = ({ url, headers = {}, fetch, pauses = PAUSES }: Clie
     audit: createAudit(connection),
     identity: (options) => call(connection, 'GET', '/v1/identity', options),
     keys: createKeys(connection),
+    sessions: createSessions(connection),
+    tickets: createTickets(connection),
+    connections: createConnections(connection),
     usage: createUsage(connection),
     users: createUsers(connection),
     accessLog: createAccessLog(connection),

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { examples, isEventStream } from '../http/described.ts';
 import { createPaths } from '../http/paths.ts';
 import { type Route, reply, route } from '../http/route.ts';
@@ -6,24 +5,10 @@ import { groupByPath, namedParams } from '../http/router.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid } from '../schema/outcome.ts';
 import type { Principal } from '../schema/principal.ts';
+import { NewStreamTicket, StreamTicket } from '../schema/stream-ticket.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** Tickets for `EventSource` (identity.md 2.5). */
-
-const NewTicket = z
-  .strictObject({
-    path: z.string().min(1).max(4096).meta({
-      description: 'path of the event stream, exactly as it will be requested, without the query',
-    }),
-  })
-  .meta({ id: 'NewTicket', description: 'The event stream that a ticket opens.' });
-
-const Ticket = z
-  .object({
-    ticket: z.string().meta({ description: '`tpt_…`, for the query parameter `ticket`; valid once' }),
-    expires_at: z.number(),
-  })
-  .meta({ id: 'Ticket', description: 'Opens one event stream within a minute.' });
 
 /** @param routes all routes, of which those that send event streams have tickets */
 export const ticketRoutes = (
@@ -50,8 +35,8 @@ export const ticketRoutes = (
         '`EventSource` sends no header: it opens the stream with `?ticket=` within a minute, once. A stream that breaks is continued by `cursor` with another ticket.',
       tag: 'identity',
       needs: 'principal',
-      body: NewTicket.meta(examples({ path: '/v1/threads/t1/events/stream' })),
-      responses: { 201: Ticket, 404: ErrorBody },
+      body: NewStreamTicket.meta(examples({ path: '/v1/threads/t1/events/stream' })),
+      responses: { 201: StreamTicket, 404: ErrorBody },
       handle({ principal, body: { path } }) {
         check(principal, path);
         return reply(201, tickets.create(principal, path), { 'cache-control': 'no-store' });

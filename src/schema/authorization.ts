@@ -96,10 +96,34 @@ export type Authorization = z.infer<typeof Authorization>;
 export const StartedAuthorization = z
   .object({ url: z.string().meta({ description: 'address of the authorization server for the browser' }) })
   .meta({ id: 'StartedAuthorization', description: 'A started authorization.' });
+/**
+ * An authorization that an app has started (identity.md 6.2). The browser of the user continues at `url`.
+ *
+ * @example
+ * ```ts
+ * const { id } = await client.connections.connect('calendar');
+ * const { url }: StartedAuthorization = await client.connections.start(id, {
+ *   return_to: 'https://app.example/connected',
+ * });
+ * ```
+ */
+export type StartedAuthorization = z.infer<typeof StartedAuthorization>;
 
 export const AuthorizationEnd = z
   .object({ server: z.string(), state: z.literal('connected') })
   .meta({ id: 'AuthorizationEnd', description: 'A confirmed authorization.' });
+/**
+ * The end of an authorization that an app has started: the account is connected (identity.md 6.2).
+ *
+ * @example
+ * ```ts
+ * const finish = async (returned: URL): Promise<AuthorizationEnd> => {
+ *   const { authorization = '', code = '' } = Object.fromEntries(returned.searchParams);
+ *   return client.connections.confirm(authorization, { code });
+ * };
+ * ```
+ */
+export type AuthorizationEnd = z.infer<typeof AuthorizationEnd>;
 
 export const Connection = z
   .object({

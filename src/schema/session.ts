@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Identity } from './user.ts';
 import { Who } from './who.ts';
 
-/** Sessions, with which browsers are signed in (identity.md 2.4). */
+/** Sessions, with which browsers are signed in (identity.md 2.5). */
 
 /** The credential that a session was created from: it has the same rights, and ends with it. */
 export type SessionSource =
@@ -29,11 +29,31 @@ export const Session = z
     expires_at: z.number().meta({ description: 'the latest end; an unused session ends earlier' }),
   })
   .meta({ id: 'Session', description: 'A session of a user. Times are milliseconds since the epoch.' });
+/**
+ * A session of a browser (identity.md 2.5). Times are milliseconds since the epoch.
+ *
+ * @example
+ * ```ts
+ * const describe = ({ user_agent, ip, current }: Session): string =>
+ *   `${user_agent ?? 'unknown browser'} from ${ip}${current ? ' (this one)' : ''}`;
+ * for (const session of (await client.sessions.list()).items) console.log(describe(session));
+ * ```
+ */
 export type Session = z.infer<typeof Session>;
 
 export const SessionList = z
   .object({ items: z.array(Session) })
   .meta({ id: 'SessionList', description: 'The sessions of one user, the newest first.' });
+/**
+ * The sessions of one user, the newest first (identity.md 2.5).
+ *
+ * @example
+ * ```ts
+ * const { items }: SessionList = await client.sessions.list();
+ * for (const { id, current } of items) if (!current) await client.sessions.end(id);
+ * ```
+ */
+export type SessionList = z.infer<typeof SessionList>;
 
 /** The code of a sign-in on loopback, and the verifier of the page that began it. */
 export const SignInCode = z

@@ -1,9 +1,15 @@
 import t from 'tap';
 import { createClient } from '../../src/client/index.ts';
 import { createTroupe } from '../../src/index.ts';
+import { openBrowser } from '../service/browser.ts';
+import { ask } from '../service/http.ts';
+import { readBlocks } from '../service/stream.ts';
 import { ADMIN_TOKEN, startTroupe } from '../service/troupe.ts';
 
-/** `client.keys` and `client.users`, over HTTP and in process: identity.md 2.1, 2.2, 11. */
+/**
+ * `client.keys`, `client.users`, `client.sessions` and `client.tickets`, over HTTP and in process: identity.md 2.1, 2.2,
+ * 2.5, 2.7.
+ */
 
 t.test('manages keys and users', async (t) => {
   const { url } = await startTroupe(t);
@@ -47,4 +53,55 @@ t.test('manages keys and users of the embedding program', async (t) => {
     new Request('http://localhost/v1/threads', { headers: { authorization: `Bearer ${created.key}` } }),
   );
   t.equal(response.status, 200);
+});
+
+t.test('lists and ends sessions, and signs out', async (t) => {
+  const troupe = await startTroupe(t);
+  const clientOf = (token: string) =>
+    createClient({ url: troupe.url, headers: { authorization: `Bearer ${token}` } });
+  const admin = clientOf(ADMIN_TOKEN);
+  await admin.users.create({ id: 'alice', kind: 'person', grants: ['member'] });
+  const { key } = await admin.keys.create({ name: 'alice', user: 'alice' });
+  const signIn = async (): Promise<string> => {
+    const browser = openBrowser(troupe);
+    await browser.call('POST', '/v1/session', undefined, { authorization: `Bearer ${key}` });
+    return browser.cookies.get('__Host-troupe_session') ?? '';
+  };
+  const [token, other] = [await signIn(), await signIn()];
+  const alice = clientOf(token);
+  const { items } = await alice.sessions.list();
+  t.match(
+    items.map(({ user, source, current, user_agent }) => ({ user, source, current, user_agent })),
+    [
+      { user: 'alice', source: 'key', current: false, user_agent: 'Test browser' },
+      { user: 'alice', source: 'key', current: true },
+    ],
+  );
+  await alice.sessions.end(items[0]?.id ?? '');
+  await t.rejects(clientOf(other).identity(), { name: 'Unauthorized', message: /session has ended|invalid/ });
+  await t.rejects(alice.sessions.end('../users/alice'), { name: 'NotFound' });
+  t.match((await admin.sessions.list({ user: 'alice', of_scope: 'default' })).items, [{ current: false }]);
+  await t.rejects(alice.sessions.list({ user: 'bob' }), { name: 'Unauthorized', status: 403 });
+  await t.rejects(clientOf(key).sessions.signOut(), { name: 'InvalidRequest', message: /no session/ });
+  await alice.sessions.signOut();
+  await t.rejects(alice.sessions.list(), { name: 'Unauthorized', status: 401 });
+  t.strictSame((await admin.sessions.list({ user: 'alice' })).items, []);
+});
+
+t.test('creates tickets of event streams', async (t) => {
+  const { url } = await startTroupe(t);
+  const admin = createClient({ url, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
+  const { id } = await admin.threads.create();
+  const path = `/v1/threads/${id}/events/stream`;
+  const { ticket, expires_at } = await admin.tickets.create(path);
+  t.ok(expires_at > Date.now());
+  const open = () => ask(`${url}${path}?ticket=${ticket}`, { headers: { accept: 'text/event-stream' } });
+  const stream = readBlocks(await open());
+  t.equal(stream.status, 200);
+  t.match(await stream.next(), /^: from/);
+  await stream.close();
+  t.equal((await open()).status, 401);
+  await t.rejects(admin.tickets.create('/v1/threads'), { name: 'InvalidRequest' });
+  const anonymous = createClient({ url });
+  await t.rejects(anonymous.tickets.create('/v1/system/actors/stream'), { name: 'Unauthorized' });
 });

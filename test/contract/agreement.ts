@@ -4,10 +4,14 @@ import type {
   AgentStats,
   AuditEvent,
   AuditPage,
+  Authorization,
+  AuthorizationEnd,
   CanonicalEvent,
   Client,
   ConfigDiagnostics,
   ConfigEntryMeta,
+  Connection,
+  ConnectionList,
   EvalFrame,
   EvalRun,
   EvalRunAnswer,
@@ -19,6 +23,10 @@ import type {
   RunEvent,
   RunRequest,
   RunSummary,
+  Session,
+  SessionList,
+  StartedAuthorization,
+  StreamTicket,
   SystemInfo,
   Termination,
   Thread,
@@ -85,14 +93,22 @@ type ClientRecords = {
   AgentStats: AgentStats;
   AuditEvent: AuditEvent;
   AuditPage: AuditPage;
+  Authorization: Authorization;
+  AuthorizationEnd: AuthorizationEnd;
   ConfigDiagnostics: ConfigDiagnostics;
   ConfigEntryMeta: ConfigEntryMeta;
+  Connection: Connection;
+  ConnectionList: ConnectionList;
   EvalFrame: EvalFrame;
   EvalRun: EvalRun;
   EvalRunAnswer: EvalRunAnswer;
   EvalRunList: EvalRunList;
   EvalRunSummary: EvalRunSummary;
   RunSummary: RunSummary;
+  Session: Session;
+  SessionList: SessionList;
+  StartedAuthorization: StartedAuthorization;
+  StreamTicket: StreamTicket;
   SystemInfo: SystemInfo;
   TraceSummary: TraceSummary;
 };
@@ -117,6 +133,7 @@ type Answers<Operations> = {
 
 type Threads = Client['threads'];
 type Runs = Client['runs'];
+type Connections = Client['connections'];
 type Told<Method extends (...given: never[]) => unknown> = Awaited<ReturnType<Method>>;
 
 type ClientAnswers = {
@@ -134,6 +151,12 @@ type ClientAnswers = {
   listAuditEvents: Told<Client['audit']['list']>;
   getEvalRun: Told<Client['evals']['runs']['get']>;
   listEvalRuns: Told<Client['evals']['runs']['list']>;
+  listSessions: Told<Client['sessions']['list']>;
+  createTicket: Told<Client['tickets']['create']>;
+  listConnections: Told<Connections['list']>;
+  connect: Told<Connections['connect']>;
+  startAuthorization: Told<Connections['start']>;
+  confirmAuthorization: Told<Connections['confirm']>;
 };
 
 /** The operation accepts every body that the client accepts. */
@@ -151,6 +174,8 @@ type ClientBodies = {
   updateThread: Parameters<Threads['update']>[1];
   sendMessage: Parameters<Threads['send']>[1];
   sendRunInput: Parameters<Runs['input']>[1];
+  startAuthorization: Parameters<Connections['start']>[1];
+  confirmAuthorization: Parameters<Connections['confirm']>[1];
 };
 
 type Wrong<Table> = { [Name in keyof Table]: Table[Name] extends true ? never : Name }[keyof Table];
