@@ -1,5 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { ConnectionLost, readError } from './errors.ts';
+import type { Token } from './token.ts';
 
 /** The connection of a client to its service: over the network, or in-process in an embedding program. */
 export type Connection = {
@@ -7,6 +8,8 @@ export type Connection = {
   readonly url: string;
   /** Returns the headers of a request. */
   readonly headers: () => Record<string, string>;
+  /** The bearer token of every request, if it is not one of the headers. */
+  readonly token?: Token | undefined;
   readonly fetch: (request: Request) => Promise<Response>;
   /** Delays in milliseconds before attempts to resume an interrupted stream. After the last one, the stream fails. */
   readonly pauses: readonly number[];
@@ -28,33 +31,69 @@ const searchOf = (query: Query): string => {
   return given.size === 0 ? '' : `?${given}`;
 };
 
-/** @throws TroupeError, ConnectionLost, the reason of the signal */
+/**
+ * Sends a request, and repeats it once with another token if the service rejects its token: a request that gets a 401 has
+ * had no effect.
+ *
+ * @throws TroupeError, ConnectionLost, the reason of the signal, errors of the token
+ */
 export const send = async (
   connection: Connection,
   method: Method,
   target: string,
-  { query = {}, body, signal }: RequestOptions = {},
+  options: RequestOptions = {},
 ): Promise<Response> => {
-  const ask = (): Promise<Response> =>
-    connection.fetch(
+  const { token } = connection;
+  const used = token && (await untilAborted(token.current(), options.signal));
+  const response = await exchange(connection, method, target, options, used);
+  if (response.ok) return response;
+  const refused = await readError(`${method} ${target}`, response);
+  if (refused.status !== 401 || !token || used === undefined) throw refused;
+  const renewed = await untilAborted(token.renew(used), options.signal);
+  if (renewed === undefined) throw refused;
+  const repeated = await exchange(connection, method, target, options, renewed);
+  if (!repeated.ok) throw await readError(`${method} ${target}`, repeated);
+  return repeated;
+};
+
+/** @throws ConnectionLost, the reason of the signal */
+const exchange = async (
+  connection: Connection,
+  method: Method,
+  target: string,
+  { query = {}, body, signal }: RequestOptions,
+  token: string | undefined,
+): Promise<Response> => {
+  const ask = (): Promise<Response> => {
+    const headers = new Headers(connection.headers());
+    if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+    if (body !== undefined) headers.set('content-type', 'application/json');
+    return connection.fetch(
       new Request(connection.url + target + searchOf(query), {
         method,
-        headers: {
-          ...connection.headers(),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-        },
+        headers,
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(signal && { signal }),
       }),
     );
+  };
   // A keep-alive connection may have been closed by the server, so GET requests are retried once.
   const pending = method === 'GET' ? ask().catch(() => ask()) : ask();
-  const response = await pending.catch((cause) => {
+  return pending.catch((cause) => {
     signal?.throwIfAborted();
     throw new ConnectionLost(`${method} ${target}`, cause);
   });
-  if (!response.ok) throw await readError(`${method} ${target}`, response);
-  return response;
+};
+
+/** @throws the reason of the signal, or the error of the work */
+const untilAborted = <Value>(work: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> => {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const leave = (): void => reject(signal.reason);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
 };
 
 /**

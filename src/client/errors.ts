@@ -69,8 +69,7 @@ export class InvalidRequest extends TroupeError {}
  *
  * @example
  * ```ts
- * const headers = { authorization: 'Bearer secret' };
- * const admin = createClient({ url: 'http://127.0.0.1:38080', headers });
+ * const admin = createClient({ url: 'http://127.0.0.1:38080', token: 'secret' });
  * await admin.system.info().catch((error) => {
  *   if (error instanceof Unauthorized) console.error('The admin token is wrong.');
  * });

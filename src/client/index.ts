@@ -24,6 +24,7 @@ import { createSessions, type Sessions } from './sessions.ts';
 import { createSystem, type System } from './system.ts';
 import { createThreads, type Threads } from './threads.ts';
 import { createTickets, type Tickets } from './tickets.ts';
+import { createToken, type TokenSource } from './token.ts';
 import { createTraces, type Traces } from './traces.ts';
 import { createUsage, type Usage } from './usage.ts';
 
@@ -92,6 +93,7 @@ export type { Sessions } from './sessions.ts';
 export type { System } from './system.ts';
 export type { Fork, MessageFilter, ThreadFilter, ThreadLinks, Threads } from './threads.ts';
 export type { Tickets } from './tickets.ts';
+export type { TokenSource } from './token.ts';
 export type { TraceFilter, TraceSearch, Traces } from './traces.ts';
 export type { Usage, UsageQuery } from './usage.ts';
 
@@ -227,9 +229,11 @@ export type Client = {
  *
  * @example
  * ```ts
+ * import { readFile } from 'node:fs/promises';
+ *
  * const options: ClientOptions = {
  *   url: 'https://agents.example.com/api',
- *   headers: () => ({ authorization: `Bearer ${process.env.TROUPE_TOKEN}` }),
+ *   token: () => readFile('/run/secrets/troupe-token', 'utf8').then((text) => text.trim()),
  * };
  * const client = createClient(options);
  * ```
@@ -237,7 +241,13 @@ export type Client = {
 export type ClientOptions = {
   /** Address of the service, including the path at which it is mounted. */
   url: string;
-  /** Headers of each request, such as the authorization; a function is called for every request. */
+  /**
+   * The bearer token of all requests, or a function that returns it. The function may be asynchronous; it is called
+   * again after a 401, and the rejected request is repeated with the new token. An error of the function is that of the
+   * request.
+   */
+  token?: TokenSource;
+  /** Further headers of each request; a function is called for every request. `token` replaces `authorization`. */
   headers?: Record<string, string> | (() => Record<string, string>);
   /** Default: the `fetch` of the platform. */
   fetch?: (request: Request) => Promise<Response>;
@@ -251,7 +261,7 @@ export type ClientOptions = {
 /**
  * Creates a client of the service at an address. It opens no connection before the first request.
  *
- * @throws TypeError when the address is invalid
+ * @throws TypeError when the address or the token is invalid
  * @example
  * ```ts
  * const client = createClient({ url: 'http://127.0.0.1:38080' });
@@ -259,11 +269,12 @@ export type ClientOptions = {
  * console.log(await run.text());
  * ```
  */
-export const createClient = ({ url, headers = {}, fetch, pauses = PAUSES }: ClientOptions): Client => {
+export const createClient = ({ url, token, headers = {}, fetch, pauses = PAUSES }: ClientOptions): Client => {
   if (!URL.canParse(url)) throw new TypeError(`url: '${url}' is not an absolute address`);
   const connection: Connection = {
     url: withoutTrailing(url, '/'),
     headers: typeof headers === 'function' ? headers : () => headers,
+    token: token === undefined ? undefined : createToken(token),
     fetch: fetch ?? ((request) => globalThis.fetch(request)),
     pauses,
   };

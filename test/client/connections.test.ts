@@ -16,8 +16,7 @@ const start = async (t: Test) => {
       AdminApiConfig: { bearer_token: ADMIN_TOKEN, cors_allowed_origins: ['https://app.example'] },
     },
   });
-  const clientOf = (token: string): Client =>
-    createClient({ url, headers: { authorization: `Bearer ${token}` } });
+  const clientOf = (token: string): Client => createClient({ url, token });
   const admin = clientOf(ADMIN_TOKEN);
   await admin.config.create('mcp-servers', {
     id: 'notes',

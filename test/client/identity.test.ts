@@ -13,10 +13,10 @@ import { ADMIN_TOKEN, startTroupe } from '../service/troupe.ts';
 
 t.test('manages keys and users', async (t) => {
   const { url } = await startTroupe(t);
-  const admin = createClient({ url, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
+  const admin = createClient({ url, token: ADMIN_TOKEN });
   await admin.users.create({ id: 'alice', kind: 'person', grants: ['member', 'keys'] });
   const { key, id } = await admin.keys.create({ name: 'first', user: 'alice' });
-  const alice = createClient({ url, headers: { authorization: `Bearer ${key}` } });
+  const alice = createClient({ url, token: key });
   t.match(await alice.identity(), { authenticated: true, user: 'alice', credential: { kind: 'key', id } });
   const second = await alice.keys.create({ name: 'second', grants: ['invoke:default'] });
   const names: string[] = [];
@@ -57,8 +57,7 @@ t.test('manages keys and users of the embedding program', async (t) => {
 
 t.test('lists and ends sessions, and signs out', async (t) => {
   const troupe = await startTroupe(t);
-  const clientOf = (token: string) =>
-    createClient({ url: troupe.url, headers: { authorization: `Bearer ${token}` } });
+  const clientOf = (token: string) => createClient({ url: troupe.url, token });
   const admin = clientOf(ADMIN_TOKEN);
   await admin.users.create({ id: 'alice', kind: 'person', grants: ['member'] });
   const { key } = await admin.keys.create({ name: 'alice', user: 'alice' });
@@ -90,7 +89,7 @@ t.test('lists and ends sessions, and signs out', async (t) => {
 
 t.test('creates tickets of event streams', async (t) => {
   const { url } = await startTroupe(t);
-  const admin = createClient({ url, headers: { authorization: `Bearer ${ADMIN_TOKEN}` } });
+  const admin = createClient({ url, token: ADMIN_TOKEN });
   const { id } = await admin.threads.create();
   const path = `/v1/threads/${id}/events/stream`;
   const { ticket, expires_at } = await admin.tickets.create(path);
