@@ -6,7 +6,7 @@ import type { Benchmark, Context } from './benchmark.ts';
 import { median } from './rounds.ts';
 import type { Measured } from './row.ts';
 
-/** Costs of the counters of budgets (identity.md 10.3), in this process: each counter alone would be lost in a request. */
+/** Costs of the counters of budgets, in this process: each counter alone would be lost in a request. */
 
 const COUNTERS = 8;
 const NEVER = new AbortController().signal;

@@ -6,7 +6,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import { type FormProps, Frame } from './DecisionForm.tsx';
 import { texts } from './texts.ts';
 
-/** Raises an exhausted budget for the rest of its window, or for the run that waits (identity.md 5.4). */
+/** Raises an exhausted budget for the rest of its window, or for the run that waits. */
 export const BudgetForm = (props: FormProps) => {
   const t = useTexts(texts);
   const given = props.open.ticket.arguments;
