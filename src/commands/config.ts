@@ -5,6 +5,7 @@ import { bar, createProgress } from '../terminal/progress.ts';
 import { addressed, type Connection } from './admin-client.ts';
 import { applyPlan } from './config/apply.ts';
 import { type Bundle, type Format, NAMESPACES, readBundle, writeDocument } from './config/bundle.ts';
+import { droppedBy } from './config/dropped.ts';
 import { exportBundle } from './config/export.ts';
 import { planImport, renderPlan } from './config/plan.ts';
 import { ConfigProblems } from './config/problems.ts';
@@ -36,8 +37,9 @@ built-in agents and tools:
     tools: { get_weather: { description: The weather of a city } }
 
 Namespaces: ${NAMESPACES.join(', ')}. A folder holds one file for each. \${NAME} is the value of a
-variable, and $\${NAME} the text \${NAME}. A secret that is left out stays as the service has it; an entry that brings
-one is always written, because a service does not show what it has.
+variable, and $\${NAME} the text \${NAME}. A secret that is left out stays as the service has it, and is dropped if the
+entry moves to another address, adapter or program; an entry that brings one is always written, because a service does
+not show what it has.
 
 Exit codes: 0 done, 1 problems with the configuration, 2 wrong usage.`;
 
@@ -104,7 +106,12 @@ documented(configCommand.command('import'))
       const progress = createProgress();
       const onStep = (place: string, done: number, steps: number): void =>
         progress.show(`${bar(done, steps)} ${place}`);
-      if (!options.dryRun) await applyPlan(service, plan, onStep).finally(progress.clear);
+      if (!options.dryRun) {
+        await applyPlan(service, plan, onStep).finally(progress.clear);
+        for (const place of await droppedBy(service, plan)) {
+          process.stderr.write(`dropped a secret, give it again: ${place}\n`);
+        }
+      }
       printLines([options.dryRun ? 'dry run: no changes were made' : 'done']);
     }),
   );

@@ -1,6 +1,7 @@
 import { isExactTool } from '../plugins/skills/allowed-tools.ts';
 import type { SkillSpec } from '../plugins/skills/skill.ts';
 import type { AgentSpec } from '../schema/agent.ts';
+import type { ConfigNamespace } from '../schema/config-record.ts';
 import type { Records } from './records.ts';
 
 /** Dangling references in the configuration (config.md 6.1). */
@@ -28,6 +29,15 @@ export type AuthWarning = {
   code: 'mcp_auth_unreadable';
   severity: 'warning';
   resource: { namespace: 'mcp-servers'; id: string };
+  message: string;
+};
+
+/** A secret that a restore or an import did not bring for the destination of the entry. */
+export type SecretWarning = {
+  code: 'secret_dropped';
+  severity: 'warning';
+  resource: { namespace: ConfigNamespace; id: string };
+  field: string;
   message: string;
 };
 

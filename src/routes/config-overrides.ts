@@ -3,7 +3,7 @@ import { route } from '../http/route.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { identifyCaller } from './caller.ts';
 import { AgentEntry, AgentOverrides, ToolEntry, ToolOverrides } from './entry-schemas.ts';
-import { EntryParams, judgedBody, requireConfig } from './managed.ts';
+import { EntryParams, judgedBody, MovedSecrets, requireConfig } from './managed.ts';
 import { EntryId } from './parameters.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -29,13 +29,12 @@ export const overrideRoutes = (deps: Pick<RouteDeps, 'config'>) => [
     summary: 'Validate a change of overrides (dry run)',
     description: '`normalized` is the complete override object that would be stored.',
     params: EntryParams,
+    query: z.object({ moved_secrets: MovedSecrets }),
     ...judgedBody(AgentOverrides),
     responses: { 200: ValidOverrides, ...refusals },
-    async handle({ params, body }) {
-      return {
-        ok: true,
-        normalized: await requireConfig(deps).overrides.preview('agents', params.id, body),
-      };
+    async handle({ params: { id }, query: { moved_secrets: dropsSecrets }, body }) {
+      const { overrides } = requireConfig(deps);
+      return { ok: true, normalized: await overrides.preview('agents', id, body, { dropsSecrets }) };
     },
   }),
   ...(['agents', 'tools'] as const).flatMap((namespace) => changeRoutes(deps, namespace)),
@@ -52,10 +51,11 @@ const changeRoutes = (deps: Pick<RouteDeps, 'config'>, namespace: 'agents' | 'to
       description: 'Given fields are overridden; null removes the override of a field.',
       headers: ['X-Service-Actor'],
       params: EntryParams,
+      query: z.object({ moved_secrets: MovedSecrets }),
       ...judgedBody(BODY[namespace]),
       responses: { 200: ENTRY[namespace], ...refusals },
-      handle: ({ params, body, ...request }) =>
-        requireConfig(deps).overrides.patch(namespace, params.id, body, identifyCaller(request)),
+      handle: ({ params: { id }, query: { moved_secrets: dropsSecrets }, body, ...request }) =>
+        requireConfig(deps).overrides.patch(namespace, id, body, identifyCaller(request), { dropsSecrets }),
     }),
     route.delete(path, {
       ...admin,

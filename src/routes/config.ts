@@ -8,7 +8,7 @@ import { NotFound } from '../schema/outcome.ts';
 import { identifyCaller } from './caller.ts';
 import { choice } from './choice.ts';
 import { ConfigEntry, ConfigEntryInput } from './entry-schemas.ts';
-import { EntryList, EntryPage, entriesReply, judgedBody, requireConfig } from './managed.ts';
+import { EntryList, EntryPage, entriesReply, judgedBody, MovedSecrets, requireConfig } from './managed.ts';
 import { EntryId } from './parameters.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -92,11 +92,13 @@ const collectionRoutes = (deps: Pick<RouteDeps, 'config'>) => [
     params: NsParams,
     query: z.object({
       id: z.string().optional().meta({ description: 'id of the entry that the body would replace' }),
+      moved_secrets: MovedSecrets,
     }),
     ...judgedBody(ConfigEntryInput),
     responses: { 200: ValidEntry, ...missing, 409: ErrorBody },
-    async handle({ params, query, body }) {
-      return { ok: true, normalized: await requireConfig(deps).validate(params.ns, body, query.id) };
+    async handle({ params, query: { id, moved_secrets: dropsSecrets }, body }) {
+      const normalized = await requireConfig(deps).validate(params.ns, body, id, { dropsSecrets });
+      return { ok: true, normalized };
     },
   }),
   route.get('/v1/config/:ns/$schema', {
@@ -140,10 +142,11 @@ const entryRoutes = (deps: Pick<RouteDeps, 'config'>) => [
     description: 'Published at once; runs that start later use it.',
     headers: ['X-Service-Actor'],
     params: Params,
+    query: z.object({ moved_secrets: MovedSecrets }),
     ...judgedBody(ConfigEntryInput),
     responses: { 200: ConfigEntry, ...missing, 409: ErrorBody },
-    handle: ({ params, body, ...request }) =>
-      requireConfig(deps).replace(params.ns, params.id, body, identifyCaller(request)),
+    handle: ({ params, query: { moved_secrets: dropsSecrets }, body, ...request }) =>
+      requireConfig(deps).replace(params.ns, params.id, body, identifyCaller(request), { dropsSecrets }),
   }),
   route.delete('/v1/config/:ns/:id', {
     ...admin,
@@ -187,7 +190,7 @@ const entryReports = (deps: Pick<RouteDeps, 'config'>) => [
     id: 'restoreConfigEntry',
     summary: 'Restore an entry from an event of the audit log',
     description:
-      'The audit log contains no secrets: current secrets are kept, missing ones are omitted. The next write publishes the entry.',
+      'The audit log contains no secrets: current secrets are kept for an unchanged destination, others are dropped and reported by the diagnostics. The next write publishes the entry.',
     headers: ['X-Service-Actor'],
     params: Params,
     body: RestoreBody,

@@ -30,6 +30,16 @@ export const EntryPage = z.object({
   limit: count.transform(Number).optional().meta({ description: 'clamped to 1..200; default: all' }),
 });
 
+/** Whether secrets are dropped. */
+export const MovedSecrets = z
+  .enum(['refuse', 'drop'])
+  .optional()
+  .transform((moved) => moved === 'drop')
+  .meta({
+    description:
+      'a stored secret that the body does not bring for another destination: 400 (default), or the entry is stored without it',
+  });
+
 export const EntryList = z
   .object({ namespace: z.string(), items: z.array(ConfigEntry), offset: z.int(), limit: z.int() })
   .meta({ id: 'ConfigEntryList', description: 'Entries of a namespace.' });

@@ -43,6 +43,7 @@ export const ConfigDiagnostics = z
         severity: z.enum(['error', 'warning']),
         resource: Resource,
         depends_on: Resource.optional(),
+        field: z.string().optional().meta({ description: 'path in the entry' }),
         message: z.string(),
       }),
     ),

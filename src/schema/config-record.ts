@@ -36,6 +36,8 @@ export type ConfigRecord = ConfigVersion & {
   revision: number;
   /** The author of the last write (config.md 9.2). */
   actor: string;
+  /** Paths of secrets that the last write removed, because it did not bring them (config.md 4.3). */
+  dropped_secrets?: readonly string[];
   /** The live version, present only while it differs from this record; null when the entry is not live. */
   published?: ConfigVersion | null;
 };

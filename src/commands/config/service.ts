@@ -19,6 +19,17 @@ const Metas = z.array(
 );
 const Normalized = z.object({ normalized: Entry });
 
+const Found = z.object({
+  diagnostics: z.array(
+    z.object({
+      code: z.string(),
+      resource: z.object({ namespace: z.string(), id: z.string() }),
+      field: z.string().optional(),
+    }),
+  ),
+});
+
+export type DroppedSecret = { namespace: string; id: string; field: string };
 export type Described = { builtin: boolean; hidden: boolean; overrides: JsonObject };
 export type RemoteService = ReturnType<typeof configOf>;
 
@@ -29,6 +40,8 @@ const configOf = (client: AdminClient) => {
     client.ask(method, ['v1', 'config', ...path], request);
 
   const entry = { schema: Entry };
+  // A document without a secret is imported even if its entry is moved to another destination.
+  const drops = 'moved_secrets=drop';
   return {
     async list(namespace: string) {
       return (await ask('GET', [namespace], { schema: Entries })).items;
@@ -44,18 +57,25 @@ const configOf = (client: AdminClient) => {
     },
     /** @param id of the entry to replace */
     async validate(namespace: string, body: JsonObject, id?: string) {
-      const query = id === undefined ? '' : `?id=${encodeURIComponent(id)}`;
+      const query = id === undefined ? '' : `?id=${encodeURIComponent(id)}&${drops}`;
       return (await ask('POST', [namespace, 'validate'], { body, query, schema: Normalized })).normalized;
     },
     create: (namespace: string, body: JsonObject) => ask('POST', [namespace], { body, ...entry }),
     replace: (namespace: string, id: string, body: JsonObject) =>
-      ask('PUT', [namespace, id], { body, ...entry }),
+      ask('PUT', [namespace, id], { body, query: `?${drops}`, ...entry }),
     remove: (namespace: string, id: string) => ask('DELETE', [namespace, id], { schema: z.unknown() }),
     async previewOverrides(id: string, body: JsonObject) {
-      return (await ask('POST', ['agents', id, 'overrides'], { body, schema: Normalized })).normalized;
+      const request = { body, query: `?${drops}`, schema: Normalized };
+      return (await ask('POST', ['agents', id, 'overrides'], request)).normalized;
     },
     override: (namespace: OverriddenNamespace, id: string, body: JsonObject) =>
-      ask('PATCH', [namespace, id, 'overrides'], { body, ...entry }),
+      ask('PATCH', [namespace, id, 'overrides'], { body, query: `?${drops}`, ...entry }),
+    async droppedSecrets(): Promise<DroppedSecret[]> {
+      const { diagnostics } = await ask('GET', ['diagnostics'], { schema: Found });
+      return diagnostics.flatMap(({ code, resource, field }) =>
+        code === 'secret_dropped' && field !== undefined ? [{ ...resource, field }] : [],
+      );
+    },
     clearOverrides: (namespace: OverriddenNamespace, id: string, ...field: string[]) =>
       ask('DELETE', [namespace, id, 'overrides', ...field], entry),
   };

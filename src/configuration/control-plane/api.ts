@@ -4,7 +4,7 @@ import type { JsonObject } from '../../schema/endpoint.ts';
 import type { BudgetWarning } from '../budget-warnings.ts';
 import type { CircleWarning } from '../delegate-circles.ts';
 import type { Dependent } from '../dependents.ts';
-import type { AuthWarning, Diagnostic, ToolWarning } from '../diagnostics.ts';
+import type { AuthWarning, Diagnostic, SecretWarning, ToolWarning } from '../diagnostics.ts';
 import type { ProviderToolWarning } from '../provider-tools.ts';
 import type { SectionWarning } from '../sections.ts';
 import type { SettingWarning } from '../setting-warnings.ts';
@@ -18,6 +18,12 @@ import type { UnknownModelWarning } from '../unknown-models.ts';
  */
 
 export type { Caller };
+
+/**
+ * `dropsSecrets`: an import removes the stored secrets that its document does not bring for another destination, and the
+ * diagnostics report them. Other writes are refused.
+ */
+export type OfSecrets = { dropsSecrets?: boolean };
 
 export type Page = { offset?: number; limit?: number };
 
@@ -55,19 +61,19 @@ export type ConfigService = {
   metas(namespace: string, page: Page): { id: string; meta: EntryMeta }[];
   meta(namespace: string, id: string): EntryMeta;
   /** @param id the entry that the body would replace (`?id=`) */
-  validate(namespace: string, body: unknown, id?: string): Promise<JsonObject>;
+  validate(namespace: string, body: unknown, id?: string, of?: OfSecrets): Promise<JsonObject>;
   create(namespace: string, body: unknown, caller: Caller): Promise<JsonObject>;
   /** Creates or replaces an entry. */
-  replace(namespace: string, id: string, body: unknown, caller: Caller): Promise<JsonObject>;
+  replace(namespace: string, id: string, body: unknown, caller: Caller, of?: OfSecrets): Promise<JsonObject>;
   /** @throws Conflict with `used_by` in its details when other entries depend on it and `force` is not set */
   remove(namespace: string, id: string, force: boolean, caller: Caller): Promise<void>;
   /** @throws NotFound with a `reason`, Unprocessable, or Unavailable without an audit log */
   restore(namespace: string, id: string, version: string, caller: Caller): Promise<JsonObject>;
   readonly overrides: {
     /** Returns the override object after the change without storing it. */
-    preview(namespace: string, id: string, body: unknown): Promise<JsonObject>;
+    preview(namespace: string, id: string, body: unknown, of?: OfSecrets): Promise<JsonObject>;
     /** Returns the effective entry. */
-    patch(namespace: string, id: string, body: unknown, caller: Caller): Promise<JsonObject>;
+    patch(namespace: string, id: string, body: unknown, caller: Caller, of?: OfSecrets): Promise<JsonObject>;
     clear(namespace: string, id: string, caller: Caller): Promise<JsonObject>;
     clearField(namespace: string, id: string, field: string, caller: Caller): Promise<JsonObject>;
   };
@@ -77,6 +83,7 @@ export type ConfigService = {
     | CircleWarning
     | ToolWarning
     | AuthWarning
+    | SecretWarning
     | SettingWarning
     | UnknownModelWarning
     | ProviderToolWarning

@@ -3,9 +3,9 @@ import type { AuditDraft } from '../../schema/audit-event.ts';
 import type { ConfigRecord } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { NotFound } from '../../schema/outcome.ts';
-import { redact } from '../../schema/redaction/redact.ts';
+import { type Dropped, redact } from '../../schema/redaction/redact.ts';
 import { asPayload, type OverrideRules } from '../namespaces/namespace.ts';
-import type { Caller, ConfigService } from './api.ts';
+import type { Caller, ConfigService, OfSecrets } from './api.ts';
 import { resolveSpec } from './content.ts';
 import { missing } from './entries.ts';
 import { refuseProblems } from './problems.ts';
@@ -17,7 +17,11 @@ import { guarded, type WriteDeps } from './writes.ts';
  * Changes overrides (config.md 5). The record keeps its base and its source. Changes without an effect are not written.
  */
 
-type Merge = (rules: OverrideRules, base: JsonObject, stored: JsonObject) => JsonObject;
+type Merge = (
+  rules: OverrideRules,
+  base: JsonObject,
+  { stored, dropped }: { stored: JsonObject; dropped: Dropped },
+) => JsonObject;
 
 export const createOverrideWrites = ({
   namespaces,
@@ -44,24 +48,26 @@ export const createOverrideWrites = ({
 
   const changed = (
     { hidden, ...before }: ConfigRecord,
-    user_overrides: JsonObject,
+    written: { user_overrides: JsonObject; dropped_secrets?: ReadonlySet<string> },
     actor: string,
   ): ConfigRecord => {
     const { namespace, id, spec, source } = before;
     const now = clock.now();
     // Hidden entries are invisible to runs; their overrides are kept and apply again when the entry is restored.
-    return { ...nextRecord(before, { namespace, id, spec, source, user_overrides, now, actor }), hidden };
+    return { ...nextRecord(before, { namespace, id, spec, source, ...written, now, actor }), hidden };
   };
 
   const change = (name: string, id: string, merge: Merge, caller: Caller): Promise<ConfigRecord> =>
     lock(async () => {
       const { namespace, rules, record, stored } = open(name, id);
-      const overrides = asPayload(() => merge(rules, record.spec, stored));
+      const dropped_secrets = new Set<string>();
+      const dropped: Dropped = (path) => dropped_secrets.add(path);
+      const overrides = asPayload(() => merge(rules, record.spec, { stored, dropped }));
       if (isDeepStrictEqual(overrides, stored)) return record;
       const before = namespace.audit(resolveSpec(namespace, record));
       const draft: AuditDraft = { action: 'update', resource: `${namespace.name}/${id}`, before };
       return guarded(audit, draft, caller, async () => {
-        const after = changed(record, overrides, caller.actor);
+        const after = changed(record, { user_overrides: overrides, dropped_secrets }, caller.actor);
         const event = {
           ...draft,
           after: namespace.audit(resolveSpec(namespace, after)),
@@ -78,26 +84,27 @@ export const createOverrideWrites = ({
   };
 
   return {
-    async preview(name, id, body) {
+    async preview(name, id, body, of = {}) {
       const { rules, record, stored } = open(name, id);
-      const overrides = asPayload(() => rules.merge(record.spec, stored, body));
-      checkEffects(changed(record, overrides, ''));
-      return redact(overrides);
+      const merge = merging(body, of);
+      const user_overrides = asPayload(() => merge(rules, record.spec, { stored, dropped: () => {} }));
+      checkEffects(changed(record, { user_overrides }, ''));
+      return redact(user_overrides);
     },
-    async patch(name, id, body, caller) {
-      return effective(name, await change(name, id, merging(body), caller));
+    async patch(name, id, body, caller, of = {}) {
+      return effective(name, await change(name, id, merging(body, of), caller));
     },
     async clear(name, id, caller) {
       return effective(name, await change(name, id, () => ({}), caller));
     },
     async clearField(name, id, field, caller) {
-      const without: Merge = (rules, base, stored) => rules.without(base, stored, field);
+      const without: Merge = (rules, base, { stored }) => rules.without(base, stored, field);
       return effective(name, await change(name, id, without, caller));
     },
   };
 };
 
 const merging =
-  (body: unknown): Merge =>
-  (rules, base, stored) =>
-    rules.merge(base, stored, body);
+  (body: unknown, { dropsSecrets = false }: OfSecrets): Merge =>
+  (rules, base, { stored, dropped }) =>
+    rules.merge(base, stored, body, dropsSecrets ? dropped : undefined);

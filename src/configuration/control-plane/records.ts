@@ -9,16 +9,18 @@ export type Writing = {
   spec: JsonObject;
   source: ConfigSource;
   user_overrides?: JsonObject;
+  dropped_secrets?: ReadonlySet<string>;
   now: number;
   actor: string;
 };
 
 export const nextRecord = (
   before: Pick<ConfigRecord, 'created_at' | 'revision'> | undefined,
-  { user_overrides, now, ...writing }: Writing,
+  { user_overrides, dropped_secrets, now, ...writing }: Writing,
 ): ConfigRecord => ({
   ...writing,
   ...(user_overrides && Object.keys(user_overrides).length > 0 && { user_overrides }),
+  ...(dropped_secrets && dropped_secrets.size > 0 && { dropped_secrets: [...dropped_secrets].sort() }),
   hidden: false,
   created_at: before?.created_at ?? now,
   updated_at: now,

@@ -3,7 +3,7 @@ import { hasUnreadableAuth } from '../../schema/mcp-auth.ts';
 import { NotFound, Unavailable } from '../../schema/outcome.ts';
 import { budgetWarnings } from '../budget-warnings.ts';
 import { delegateCircles } from '../delegate-circles.ts';
-import type { AuthWarning, ToolWarning } from '../diagnostics.ts';
+import type { AuthWarning, SecretWarning, ToolWarning } from '../diagnostics.ts';
 import { permissionPreview } from '../permission-preview.ts';
 import { leftOutProviderTools } from '../provider-tools.ts';
 import { unknownSections } from '../sections.ts';
@@ -13,6 +13,7 @@ import type { ConfigService } from './api.ts';
 import { withoutToolsOfAgents } from './problems.ts';
 import type { Publisher } from './publisher.ts';
 import type { McpServers } from './servers.ts';
+import { recordsIn, type Stored } from './stored.ts';
 
 /** Reports problems of the stored configuration, and the tools that live agents may use (config.md 6.1, 6.4). */
 export const createReports = (
@@ -26,6 +27,7 @@ export const createReports = (
       ...unknownSections(snapshot.records.agents, snapshot.plugins),
       ...leftOutProviderTools(snapshot.records, snapshot.registry.hasTools),
       ...unreadableAuth(publisher.stored()['mcp-servers'].values()),
+      ...droppedSecrets(publisher.stored()),
       ...(mcp ? leftOutTools(mcp) : []),
       ...delegateCircles(snapshot.records.agents),
       ...settingWarnings(snapshot.records),
@@ -55,6 +57,20 @@ const unreadableAuth = (records: Iterable<ConfigRecord>): AuthWarning[] =>
       resource: { namespace: 'mcp-servers' as const, id },
       message: `mcp server '${id}' is ignored: its auth is not readable by this version`,
     }));
+
+/** Reported until the secret is given or the entry changes. */
+const droppedSecrets = (stored: Stored): SecretWarning[] =>
+  recordsIn(stored)
+    .filter(({ hidden }) => !hidden)
+    .flatMap(({ namespace, id, dropped_secrets = [] }) =>
+      dropped_secrets.map((field) => ({
+        code: 'secret_dropped' as const,
+        severity: 'warning' as const,
+        resource: { namespace, id },
+        field,
+        message: `${namespace}/${id} was stored without '${field}', which was given for another destination or is no longer stored: give it again`,
+      })),
+    );
 
 /** Limit per server, whose status lists all of them. */
 const MOST_NAMED = 20;

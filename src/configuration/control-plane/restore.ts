@@ -2,6 +2,7 @@ import type { AuditEvent } from '../../schema/audit-event.ts';
 import type { ConfigRecord, ConfigVersion } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { Invalid, NotFound, Unavailable, Unprocessable } from '../../schema/outcome.ts';
+import type { Dropped } from '../../schema/redaction/redact.ts';
 import { checkId } from '../../store/index.ts';
 import { openEnvelope } from '../namespaces/envelope.ts';
 import type { Namespace } from '../namespaces/namespace.ts';
@@ -13,7 +14,8 @@ import type { WriteDeps } from './writes.ts';
 
 /**
  * Restores an entry to a payload of the audit log (config.md 8). The entry is stored but not published: the record
- * keeps the live version until the next write publishes everything.
+ * keeps the live version until the next write publishes everything. A payload brings no secrets: stored ones are kept for
+ * an unchanged destination, and the others are dropped, which the diagnostics report.
  */
 export const createRestore = ({
   namespaces,
@@ -42,13 +44,18 @@ export const createRestore = ({
       return lock(async () => {
         const payload = payloadIn(namespace, id, version);
         const before = publisher.stored()[namespace.name].get(id);
-        const spec = specFrom(namespace, id, payload, before && resolveSpec(namespace, before));
+        const dropped_secrets = new Set<string>();
+        const spec = specFrom(namespace, id, payload, {
+          stored: before && resolveSpec(namespace, before),
+          dropped: (path) => dropped_secrets.add(path),
+        });
         const record: ConfigRecord = {
           ...nextRecord(before, {
             namespace: namespace.name,
             id,
             spec,
             source: USER,
+            dropped_secrets,
             now: clock.now(),
             actor,
           }),
@@ -87,12 +94,12 @@ const specFrom = (
   namespace: Namespace,
   id: string,
   payload: JsonObject,
-  stored: JsonObject | undefined,
+  { stored, dropped }: { stored: JsonObject | undefined; dropped: Dropped },
 ): JsonObject => {
   try {
     checkId("field 'id'", id);
-    const { body } = openEnvelope(namespace.restored(payload, stored), id);
-    return namespace.check(namespace.prepare(body, stored));
+    const { body } = openEnvelope(namespace.restored(payload), id);
+    return namespace.check(namespace.prepare(body, stored, dropped));
   } catch (cause) {
     if (cause instanceof Invalid) throw new Unprocessable(cause.message, { cause });
     throw cause;

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditDraft } from '../../schema/audit-event.ts';
-import { CONFIG_NAMESPACES, type ConfigNamespace, type ConfigRecord } from '../../schema/config-record.ts';
+import type { ConfigNamespace, ConfigRecord } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { nextRecord } from './records.ts';
-import type { Change, Stored } from './stored.ts';
+import { type Change, recordsIn, type Stored } from './stored.ts';
 
 /**
  * Plans the changes of stored entries at a start, so that they match the program (config.md 14). Nothing is stored
@@ -60,9 +60,6 @@ const removalOf = (record: ConfigRecord, now: number): Change[] => {
 };
 
 const BUCKETS = ['created', 'updated', 'deleted'] as const;
-
-const recordsIn = (stored: Stored): ConfigRecord[] =>
-  CONFIG_NAMESPACES.flatMap((namespace) => [...stored[namespace].values()]);
 
 /** Entries of a user are never changed. */
 const isUnchanged = ({ source, spec, hidden }: ConfigRecord, version: string, seeded: JsonObject): boolean =>

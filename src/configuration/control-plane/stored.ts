@@ -33,6 +33,9 @@ export const withChanges = (stored: Stored, changes: readonly Change[]): Stored 
   return perNamespace((namespace) => changed.get(namespace) ?? stored[namespace]);
 };
 
+export const recordsIn = (stored: Stored): ConfigRecord[] =>
+  CONFIG_NAMESPACES.flatMap((namespace) => [...stored[namespace].values()]);
+
 /** Returns changes that make all stored content live. */
 export const published = (stored: Stored): Change[] =>
   CONFIG_NAMESPACES.flatMap((namespace) =>

@@ -1,14 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AuditDraft } from '../../schema/audit-event.ts';
 import type { Clock } from '../../schema/clock.ts';
 import type { ConfigNamespace, ConfigRecord } from '../../schema/config-record.ts';
-import type { JsonObject } from '../../schema/endpoint.ts';
+import { isObject, type JsonObject } from '../../schema/endpoint.ts';
 import { checkNewId } from '../../schema/id.ts';
 import type { Lock } from '../../schema/lock.ts';
 import { Conflict, Outcome } from '../../schema/outcome.ts';
 import { openEnvelope } from '../namespaces/envelope.ts';
 import { asPayload, type Namespace } from '../namespaces/namespace.ts';
 import { type Namespaces, refuseReadOnly } from '../namespaces/namespaces.ts';
-import type { Caller, ConfigService } from './api.ts';
+import type { Caller, ConfigService, OfSecrets } from './api.ts';
 import type { AuditLog } from './audit-log.ts';
 import { resolveSpec } from './content.ts';
 import type { createFetch, Prefetch } from './fetch.ts';
@@ -33,8 +34,13 @@ export type WriteDeps = {
   fetch: ReturnType<typeof createFetch>;
 };
 
-type Prepared = { id: string; before: ConfigRecord | undefined; spec: JsonObject };
-type Target = { mode: 'create' } | { mode: 'replace'; id: string | undefined };
+type Prepared = {
+  id: string;
+  before: ConfigRecord | undefined;
+  spec: JsonObject;
+  dropped_secrets: ReadonlySet<string>;
+};
+type Target = { mode: 'create' } | ({ mode: 'replace'; id: string | undefined } & OfSecrets);
 
 export const createWrites = (deps: WriteDeps): Pick<ConfigService, 'validate' | 'create' | 'replace'> => {
   const writable = (name: string): Namespace => {
@@ -43,17 +49,17 @@ export const createWrites = (deps: WriteDeps): Pick<ConfigService, 'validate' | 
     return namespace;
   };
   return {
-    async validate(name, body, id) {
+    async validate(name, body, id, of = {}) {
       const namespace = writable(name);
-      const target: Target = id === undefined ? { mode: 'create' } : { mode: 'replace', id };
+      const target: Target = id === undefined ? { mode: 'create' } : { mode: 'replace', id, ...of };
       const prepared = prepare(deps, namespace, body, target);
       checkEffects(deps, namespace, createRecord(deps, namespace, prepared, ''));
       return namespace.redact(prepared.spec);
     },
     create: async (name, body, caller) =>
       save(deps, writable(name), { body, target: { mode: 'create' }, caller }),
-    replace: async (name, id, body, caller) =>
-      save(deps, writable(name), { body, target: { mode: 'replace', id }, caller }),
+    replace: async (name, id, body, caller, of = {}) =>
+      save(deps, writable(name), { body, target: { mode: 'replace', id, ...of }, caller }),
   };
 };
 
@@ -63,14 +69,31 @@ const prepare = ({ publisher }: WriteDeps, namespace: Namespace, body: unknown, 
   if (before && target.mode === 'create') {
     throw new Conflict(`conflict: ${namespace.name}/${id} already exists`);
   }
+  const dropped_secrets = new Set<string>();
+  const isDropping = before !== undefined && target.mode === 'replace' && target.dropsSecrets === true;
+  const dropped = isDropping ? (path: string) => dropped_secrets.add(path) : undefined;
   const spec = asPayload(() => {
     if (!before) checkNewId(namespace.name === 'agents' ? 'agent' : 'entry', "field 'id'", id);
-    const checked = namespace.check(namespace.prepare(given, before && resolveSpec(namespace, before)));
+    const checked = namespace.check(
+      namespace.prepare(given, before && resolveSpec(namespace, before), dropped),
+    );
     namespace.complete(checked);
     return checked;
   });
-  return { id, before, spec };
+  for (const path of before?.dropped_secrets ?? []) {
+    // A repeated import still lacks the secrets that an earlier one dropped.
+    const isLacking = isDropping && valueAt(spec, path) === undefined;
+    if (isLacking || isSame(before, spec)) dropped_secrets.add(path);
+  }
+  return { id, before, spec, dropped_secrets };
 };
+
+/** A restored entry may be written unchanged, to publish it. */
+const isSame = (before: ConfigRecord | undefined, spec: JsonObject): boolean =>
+  before !== undefined && before.user_overrides === undefined && isDeepStrictEqual(before.spec, spec);
+
+const valueAt = (spec: JsonObject, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), spec);
 
 /** Returns the configuration with the record. @throws Invalid if the record adds a problem to it */
 const checkEffects = (
@@ -79,7 +102,7 @@ const checkEffects = (
   record: ConfigRecord,
   fetched?: Fetched,
 ): Candidate => {
-  asPayload(() => namespace.usable(record.spec));
+  asPayload(() => namespace.usable(record.spec, record.dropped_secrets));
   const candidate = publisher.candidate([changeOf(record)], fetched);
   refuseProblems(publisher.current(), candidate, record);
   return candidate;
@@ -88,9 +111,10 @@ const checkEffects = (
 const createRecord = (
   { clock }: WriteDeps,
   { name: namespace }: Namespace,
-  { id, before, spec }: Prepared,
+  { id, before, spec, dropped_secrets }: Prepared,
   actor: string,
-): ConfigRecord => nextRecord(before, { namespace, id, spec, source: USER, now: clock.now(), actor });
+): ConfigRecord =>
+  nextRecord(before, { namespace, id, spec, source: USER, dropped_secrets, now: clock.now(), actor });
 
 const save = async (
   deps: WriteDeps,
@@ -102,7 +126,7 @@ const save = async (
   const action = target.mode === 'create' ? 'create' : 'update';
   return guarded(deps.audit, draftOf(namespace, first, action), caller, async () => {
     // An unusable entry is rejected before a connection is opened.
-    asPayload(() => namespace.usable(first.spec));
+    asPayload(() => namespace.usable(first.spec, [...first.dropped_secrets]));
     const prefetch = await fetch.prefetch(namespace.name, first.spec, publisher.stored());
     return lock(async () => {
       const prepared = prepare(deps, namespace, body, target);

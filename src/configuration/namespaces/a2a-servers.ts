@@ -15,10 +15,11 @@ export const a2aServersNamespace: Namespace = {
   name: 'a2a-servers',
   listed: false,
   schema: entrySchema('A2A server', A2aServerSpec),
-  prepare: (given, stored) => {
+  prepare: (given, stored, dropped) => {
     const isKept = given.auth === undefined && stored !== undefined && isObject(stored.auth);
     const marked = isKept ? { ...given, ...redact({ auth: stored.auth ?? null }) } : given;
-    const { has_auth: _, auth, ...rest } = fillMarkers(marked, stored, 'keep');
+    const filled = fillMarkers(marked, stored, { dropped });
+    const { has_auth: _, auth, ...rest } = dropped ? withoutEmptyAuth(filled) : filled;
     return auth === undefined || auth === null ? rest : { ...rest, auth };
   },
   check: (spec) => {
@@ -40,10 +41,6 @@ export const a2aServersNamespace: Namespace = {
     ...(auth !== undefined && auth !== null && { has_auth: true }),
   }),
   // An entry without a token stays without one.
-  restored: (payload, stored) => {
-    const { auth, ...rest } = withoutEmptyAuth(fillMarkers(payload, stored, 'drop'));
-    if (auth !== undefined) return { ...rest, auth };
-    return stored ? { ...rest, auth: null } : rest;
-  },
+  restored: (payload) => ({ auth: null, ...payload }),
   effective: withoutOverrides('a2a-servers'),
 };

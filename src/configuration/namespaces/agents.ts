@@ -3,7 +3,7 @@ import { agentJson, parseAgent } from '../../schema/agent-json.ts';
 import { LOCAL } from '../../schema/backend.ts';
 import { isObject, type JsonObject } from '../../schema/endpoint.ts';
 import { Invalid } from '../../schema/outcome.ts';
-import { fillMarkers, findMarker, redact } from '../../schema/redaction/redact.ts';
+import { type Dropped, fillMarkers, findMarker, redact } from '../../schema/redaction/redact.ts';
 import { applyAgentPatch, isPatchable, mergeOverrides } from '../agent-patch.ts';
 import { checkAgent } from '../check.ts';
 import { withoutEmptyAuth } from './auth.ts';
@@ -33,6 +33,7 @@ export const createAgentsNamespace = (localKind: string = LOCAL): Namespace => {
     ...PLAIN,
     name: 'agents',
     schema: SCHEMA,
+    prepare: (given, stored, dropped) => filled(given, stored, { dropped }),
     check: (given) => {
       const spec = parse(given);
       checkAgent(spec);
@@ -48,11 +49,14 @@ export const createAgentsNamespace = (localKind: string = LOCAL): Namespace => {
         throw new Invalid("invalid agent spec: missing field 'model_id'");
       }
     },
-    restored: (payload, stored) => withoutLostTokens(fillMarkers(payload, stored, 'drop')),
     effective,
     overrides: {
-      merge: (base, stored, body) => {
-        const merged = mergeOverrides(parse(base), stored, withTokens(body, effective(base, stored)));
+      merge: (base, stored, body, dropped) => {
+        const merged = mergeOverrides(
+          parse(base),
+          stored,
+          withTokens(body, effective(base, stored), dropped),
+        );
         checkAgentTokens(patched(base, merged));
         return merged;
       },
@@ -71,9 +75,23 @@ const canonical = (spec: AgentSpec): JsonObject => {
 };
 
 /** Replaces a marker for a token by the token of the agent. */
-const withTokens = (body: unknown, agent: JsonObject): unknown =>
+const withTokens = (body: unknown, agent: JsonObject, dropped: Dropped | undefined): unknown =>
   // Bodies are JSON.
-  isObject(body) ? fillMarkers(body as JsonObject, agent, 'keep', { isPatch: true }) : body;
+  isObject(body) ? filled(body as JsonObject, agent, { isPatch: true, dropped }) : body;
+
+const filled = (
+  given: JsonObject,
+  stored: JsonObject | undefined,
+  { isPatch, dropped }: { isPatch?: boolean; dropped: Dropped | undefined },
+): JsonObject => {
+  if (!dropped) return fillMarkers(given, stored, { isPatch });
+  // Both views of a remote agent contain the same token, which is reported once.
+  const isRepeated = (path: string): boolean => isObject(given.endpoint) && path.startsWith('backend.');
+  const report = (path: string): void => {
+    if (!isRepeated(path)) dropped(path);
+  };
+  return withoutLostTokens(fillMarkers(given, stored, { isPatch, dropped: report }));
+};
 
 const withLocalKind = (spec: JsonObject, localKind: string): JsonObject =>
   isObject(spec.backend) && spec.backend.kind === LOCAL

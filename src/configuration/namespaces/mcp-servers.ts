@@ -17,7 +17,7 @@ export const createMcpServersNamespace = (missing: MissingForUsers = {}): Namesp
   ...PLAIN,
   name: 'mcp-servers',
   schema: entrySchema('MCP server', McpServerSpec),
-  prepare: (given, stored) => {
+  prepare: (given, stored, dropped) => {
     const isKept = given.env === undefined && !isEmpty(stored?.env);
     const marked = isKept ? { ...given, env: REDACTED } : given;
     const {
@@ -25,8 +25,9 @@ export const createMcpServersNamespace = (missing: MissingForUsers = {}): Namesp
       env_keys: _keys,
       env,
       ...rest
-    } = fillMarkers(withStoredSecret(marked, stored), stored, 'keep');
-    return withoutEmptyAuth(isEmpty(env) ? rest : { ...rest, env });
+    } = fillMarkers(withStoredSecret(marked, stored), stored, { dropped });
+    const filled = withoutEmptyAuth(isEmpty(env) ? rest : { ...rest, env });
+    return dropped ? withoutIncompleteAuth(filled) : filled;
   },
   check: (spec) => {
     const { transport, url = '', config, env } = parseWorded('mcp server spec', McpServerSpec, spec);
@@ -58,10 +59,11 @@ export const createMcpServersNamespace = (missing: MissingForUsers = {}): Namesp
     };
   },
   // An entry without an environment stays without one.
-  restored: (payload, stored) => {
-    const { auth, ...rest } = fillMarkers(stored ? { env: {}, ...payload } : payload, stored, 'drop');
-    return auth === undefined ? rest : { ...rest, auth: isObject(auth) ? withoutReport(auth) : auth };
-  },
+  restored: ({ auth, ...payload }) => ({
+    env: {},
+    ...payload,
+    ...(auth !== undefined && { auth: isObject(auth) ? { client_secret: null, ...auth } : auth }),
+  }),
   effective: withoutOverrides('mcp-servers'),
 });
 
@@ -83,6 +85,14 @@ const withStoredSecret = (given: JsonObject, stored: JsonObject | undefined): Js
 const withoutEmptyAuth = ({ auth, ...rest }: JsonObject): JsonObject => {
   if (auth === undefined || auth === null) return rest;
   return { ...rest, auth: isObject(auth) ? withoutNullMembers(auth) : auth };
+};
+
+/** A service cannot request a token with its client id alone. Such an entry would be invalid. */
+const withoutIncompleteAuth = ({ auth, ...rest }: JsonObject): JsonObject => {
+  if (auth === undefined) return rest;
+  const lacksSecret =
+    isObject(auth) && auth.flow === 'client_credentials' && auth.client_secret === undefined;
+  return lacksSecret ? rest : { ...rest, auth };
 };
 
 const withoutNullMembers = (auth: JsonObject): JsonObject =>

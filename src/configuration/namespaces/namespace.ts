@@ -1,7 +1,7 @@
 import type { ConfigNamespace } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { Invalid } from '../../schema/outcome.ts';
-import { fillMarkers, redact } from '../../schema/redaction/redact.ts';
+import { type Dropped, fillMarkers, redact } from '../../schema/redaction/redact.ts';
 
 /**
  * The rules of the entries of a namespace (config.md 2 to 5) as pure functions; storage, publication and responses are
@@ -9,7 +9,7 @@ import { fillMarkers, redact } from '../../schema/redaction/redact.ts';
  * validated so far, so a conflict is reported first) `check`, `usable`, and the references between entries.
  *
  * Guarantees: results of `redact` and `audit` contain no secrets. `prepare(redact(spec), spec)` and
- * `prepare(restored(audit(spec), spec), spec)` contain the secrets of `spec` again. Arguments are never modified.
+ * `prepare(restored(audit(spec)), spec)` contain the secrets of `spec` again. Arguments are never modified.
  * Problems are thrown as `Invalid` with the messages of config.md 3 to 5, without `invalid payload: `, because a
  * restore responds without it: `asPayload` adds it.
  */
@@ -21,20 +21,31 @@ export type Namespace = {
   readonly writable: boolean;
   /** Returns the JSON Schema of an entry in its written form (config.md 2.6). */
   schema(): JsonObject;
-  /** Returns the body in its stored form if it is valid. `stored` is the effective spec that it replaces. */
-  prepare(body: JsonObject, stored?: JsonObject): JsonObject;
+  /**
+   * Returns the body in its stored form if it is valid. `stored` is the effective spec that it replaces. With `dropped`,
+   * the secrets that the body does not bring and that belong to another destination are removed instead of refused.
+   */
+  prepare(body: JsonObject, stored?: JsonObject, dropped?: Dropped): JsonObject;
   /** Validates the shape and returns the spec to store. @throws Invalid */
   check(spec: JsonObject): JsonObject;
   /** Checks that a write is complete, with the errors of a wrong shape; not applied to a restore. @throws Invalid */
   complete(spec: JsonObject): void;
-  /** Checks a write without other entries; not applied to a restore. @throws Invalid */
-  usable(spec: JsonObject): void;
+  /**
+   * Checks a write without other entries; not applied to a restore.
+   *
+   * @param dropped paths of secrets that were removed: their absence is no problem
+   * @throws Invalid
+   */
+  usable(spec: JsonObject, dropped?: readonly string[]): void;
   /** Returns the entry for a response. */
   redact(spec: JsonObject): JsonObject;
   /** Returns the entry for `before` and `after` of an audit event. */
   audit(spec: JsonObject): JsonObject;
-  /** Replaces the markers in a payload of an audit event; unknown values are omitted. */
-  restored(payload: JsonObject, stored?: JsonObject): JsonObject;
+  /**
+   * Returns the body for a payload of an audit event, which `prepare` completes: what the payload does not have is
+   * cleared, and not kept like in a replacement.
+   */
+  restored(payload: JsonObject): JsonObject;
   /** Applies overrides to an entry. @throws Invalid */
   effective(base: JsonObject, overrides?: JsonObject): JsonObject;
   /** Present only if there are routes for overrides. */
@@ -43,7 +54,7 @@ export type Namespace = {
 
 export type OverrideRules = {
   /** Returns the override object after a PATCH; the entry is valid with it. @throws Invalid */
-  merge(base: JsonObject, stored: JsonObject, body: unknown): JsonObject;
+  merge(base: JsonObject, stored: JsonObject, body: unknown, dropped?: Dropped): JsonObject;
   /** Returns the override object after the DELETE of one field. @throws Invalid `unknown override field: <f>` */
   without(base: JsonObject, stored: JsonObject, field: string): JsonObject;
 };
@@ -52,12 +63,12 @@ export type OverrideRules = {
 export const PLAIN = {
   listed: true,
   writable: true,
-  prepare: (body, stored) => fillMarkers(body, stored, 'keep'),
+  prepare: (body, stored, dropped) => fillMarkers(body, stored, { dropped }),
   complete: () => {},
   usable: () => {},
   redact,
   audit: redact,
-  restored: (payload, stored) => fillMarkers(payload, stored, 'drop'),
+  restored: (payload) => payload,
 } satisfies Partial<Namespace>;
 
 /** @throws Invalid when there are overrides */

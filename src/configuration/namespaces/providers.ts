@@ -17,10 +17,11 @@ export const providersNamespace: Namespace = {
   ...PLAIN,
   name: 'providers',
   schema: entrySchema('Provider', ProviderSpec),
-  prepare: (given, stored) => {
+  prepare: (given, stored, dropped) => {
     const isKept = given.api_key === undefined && isKey(stored?.api_key);
     const marked = isKept ? { ...given, api_key: REDACTED } : given;
-    const { has_api_key: _, api_key: key, ...rest } = fillMarkers(marked, stored, 'keep');
+    const filled = fillMarkers(marked, stored, { dropped });
+    const { has_api_key: _, api_key: key, ...rest } = withoutLostApplication(filled, given);
     return key === undefined || key === null || key === '' ? rest : { ...rest, api_key: key };
   },
   check: (spec) => {
@@ -33,14 +34,25 @@ export const providersNamespace: Namespace = {
     if (marker) throw new Invalid(`provider ${marker.join('.')} cannot be a redacted placeholder`);
     return spec;
   },
-  usable: (spec) => checkUsable(parse(spec)),
+  usable: (spec, dropped = []) => {
+    if (dropped.length === 0) checkUsable(parse(spec));
+  },
   redact: ({ api_key, ...rest }) => ({
     ...withChoices(redact(rest), rest),
     ...(isKey(api_key) && { has_api_key: true }),
   }),
   // An entry without a key stays without one.
-  restored: (payload, stored) => fillMarkers(stored ? { api_key: '', ...payload } : payload, stored, 'drop'),
+  restored: (payload) => ({ api_key: '', ...payload }),
   effective: withoutOverrides('providers'),
+};
+
+/** The options of an application are given together, so they would be invalid without its secret. */
+const withoutLostApplication = (spec: JsonObject, given: JsonObject): JsonObject => {
+  const { adapter_options: options, ...rest } = spec;
+  const isMarked = isObject(given.adapter_options) && given.adapter_options.client_secret === REDACTED;
+  if (!isMarked || !isObject(options) || options.client_secret !== undefined) return spec;
+  const { tenant_id: _, client_id: _id, ...others } = options;
+  return { ...rest, adapter_options: others };
 };
 
 /** Enumerated options whose names look like secrets. */

@@ -92,27 +92,36 @@ const walkSpec = (spec: JsonObject, stored: JsonObject | undefined, acts: Acts):
 export const redact = (spec: JsonObject): JsonObject =>
   walkSpec(spec, undefined, { secret: () => REDACTED, url: redactUrl, args: redactArgs });
 
+/** Receives the path of each secret that a write does not bring and the stored entry does not lend. */
+export type Dropped = (path: string) => void;
+
 type Filling = {
   /** The given object is part of an entry: fields that it does not name keep their stored values. */
-  isPatch?: boolean;
+  isPatch?: boolean | undefined;
+  /** Secrets that would be sent to another destination, or are not stored, are removed and reported here. */
+  dropped?: Dropped | undefined;
 };
 
 /**
  * Replaces each marker at the path of a secret by the value of `stored` at the same path. All writes use this function,
  * which is the only way in which a stored secret gets into a written entry.
  *
- * @throws Invalid when a secret would be sent to another destination than the one that it was provided for
+ * @throws Invalid when a secret would be sent to another destination than the one that it was provided for, unless such
+ * secrets are dropped
  */
 export const fillMarkers = (
   given: JsonObject,
   stored: JsonObject | undefined,
-  unknown: Unknown,
-  { isPatch = false }: Filling = {},
+  { isPatch = false, dropped }: Filling = {},
 ): JsonObject => {
-  const checkPlace = (at: At): void => {
+  const unknown: Unknown = dropped ? 'drop' : 'keep';
+  const report = (isDropped: boolean, at: At): void => {
+    if (isDropped) dropped?.(pathOf(at).join('.'));
+  };
+  const isMoved = (at: At): boolean => {
     const path = pathOf(at);
     const changed = changedPath(given, stored, { path, isPatch });
-    if (changed === undefined) return;
+    if (changed === undefined || dropped) return changed !== undefined;
     throw new Invalid(
       `field '${path.join('.')}' must be given again: the stored secret belongs to the stored '${changed}' and is not sent elsewhere`,
     );
@@ -120,24 +129,30 @@ export const fillMarkers = (
   const acts: Acts = {
     secret(value, known, at) {
       if (value !== REDACTED) return walkMembers(value, { stored: known, within: true, at }, acts);
-      if (known === undefined || known === REDACTED) return unknown === 'keep' ? value : undefined;
-      checkPlace(at);
-      return known;
+      const isLent = known !== undefined && known !== REDACTED && !isMoved(at);
+      if (isLent) return known;
+      report(true, at);
+      return dropped ? undefined : value;
     },
     url(url, known, at) {
-      if (typeof known !== 'string') return fillUrl(url, undefined, unknown);
-      if (urlHasMarker(url) && secretsInUrl(known).length > 0) checkPlace(at);
-      return fillUrl(url, known, unknown);
+      if (!urlHasMarker(url)) return url;
+      const before = typeof known === 'string' ? known : '';
+      const lent = secretsInUrl(before).length > 0 && isMoved(at) ? undefined : before;
+      report(urlHasMarker(fillUrl(url, lent, 'keep')), at);
+      return fillUrl(url, lent, unknown);
     },
     args(args, known, at) {
+      if (!hasMarkedArg(args)) return args;
       const before = isTexts(known) ? known : [];
-      if (args.some((_, index) => argHasMarker(args, index)) && secretsInArgs(before).length > 0)
-        checkPlace(at);
-      return fillArgs(args, before, unknown);
+      const lent = secretsInArgs(before).length > 0 && isMoved(at) ? [] : before;
+      report(hasMarkedArg(fillArgs(args, lent, 'keep')), at);
+      return fillArgs(args, lent, unknown);
     },
   };
   return walkSpec(given, stored, acts);
 };
+
+const hasMarkedArg = (args: readonly string[]): boolean => args.some((_, index) => argHasMarker(args, index));
 
 /** Returns the path of the first marker that stands for a secret. */
 export const findMarker = (spec: JsonObject): readonly string[] | undefined => {
@@ -152,11 +167,7 @@ export const findMarker = (spec: JsonObject): readonly string[] | undefined => {
       return undefined;
     },
     url: (url, _, at) => note(urlHasMarker(url), at),
-    args: (args, _, at) =>
-      note(
-        args.some((_arg, index) => argHasMarker(args, index)),
-        at,
-      ),
+    args: (args, _, at) => note(hasMarkedArg(args), at),
   };
   walkSpec(spec, undefined, acts);
   return found && pathOf(found);

@@ -8,7 +8,7 @@ import type { Cipher } from '../engine/secrets-cipher.ts';
 /**
  * The entries of the configuration, in each namespace in the byte order of their ids.
  *
- * Spec, overrides and the published version are sealed; ids, revisions and actors are not. Records that differ from
+ * Spec, overrides, paths of secrets and the published version are sealed; ids, revisions and actors are not. Records that differ from
  * their live version have a row in a separate small index.
  * Relies on one writer at a time: there is no compare-and-set; a record is read and put under the lock of the
  * configuration.
@@ -24,7 +24,7 @@ export type ConfigTable = {
   unpublished(): ConfigRecord[];
 };
 
-type Body = Pick<ConfigRecord, 'spec' | 'user_overrides' | 'published'>;
+type Body = Pick<ConfigRecord, 'spec' | 'user_overrides' | 'published' | 'dropped_secrets'>;
 type Head = Omit<ConfigRecord, keyof Body>;
 type Place = Pick<ConfigRecord, 'namespace' | 'id'>;
 
@@ -41,11 +41,11 @@ export const createConfigTable = (
   const table: ConfigTable = {
     get,
     list: (namespace, page = {}) => Array.from(records.values({ prefix: [namespace], ...page })),
-    put(batch, { spec, user_overrides, published, ...head }) {
+    put(batch, { spec, user_overrides, published, dropped_secrets, ...head }) {
       const { namespace, id } = head;
       checkId('id', id);
       const key = [namespace, id];
-      records.put(batch, key, head, { spec, user_overrides, published });
+      records.put(batch, key, head, { spec, user_overrides, published, dropped_secrets });
       if (published === undefined) differing.remove(batch, key);
       else differing.put(batch, key, { namespace, id });
     },

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { namespace, refuses, write } from './write.ts';
+import { namespace, refuses, restore, write } from './write.ts';
 
 const servers = namespace('a2a-servers');
 const whole = { id: 's', base_url: 'https://h/a', auth: { type: 'bearer', token: 'shhh' } };
@@ -53,6 +53,9 @@ t.test('never returns the token, and keeps it unless it is cleared or replaced',
 t.test('restores an entry with the stored token, or without one', async (t) => {
   const payload = servers.audit(whole);
   t.strictSame(payload.auth, { type: 'bearer', token: '***' });
-  t.strictSame(servers.restored(payload, whole), whole);
-  t.strictSame(servers.check(servers.restored(payload)), { id: 's', base_url: 'https://h/a' });
+  t.strictSame(restore(servers, payload, whole), { spec: whole, dropped: [] });
+  t.strictSame(restore(servers, payload), {
+    spec: { id: 's', base_url: 'https://h/a' },
+    dropped: ['auth.token'],
+  });
 });

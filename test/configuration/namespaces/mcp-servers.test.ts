@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createNamespaces } from '../../../src/configuration/namespaces/namespaces.ts';
 import type { JsonObject } from '../../../src/schema/endpoint.ts';
-import { namespace, refuses, write } from './write.ts';
+import { namespace, refuses, restore, write } from './write.ts';
 
 const servers = namespace('mcp-servers');
 const stdio = { id: 's', transport: 'stdio', command: 'npx', env: { TOKEN: 'shhh', A: 'b' } };
@@ -80,15 +80,19 @@ t.test('masks secrets of config and URL, and restores the stored values', async 
 
 t.test('masks every environment value in audit events', async (t) => {
   t.strictSame(servers.audit(stdio), { ...stdio, env: { TOKEN: '***', A: '***' } });
-  t.strictSame(servers.restored(servers.audit(stdio), stdio), stdio);
+  t.strictSame(restore(servers, servers.audit(stdio), stdio), { spec: stdio, dropped: [] });
 });
 
 t.test('restores an entry without stored secrets without them', async (t) => {
-  t.strictSame(servers.restored(servers.audit(stdio)), { ...stdio, env: {} });
-  t.strictSame(servers.check(servers.restored(servers.audit(http))), {
-    ...http,
-    url: 'https://h.example/mcp?x=1#top',
-    config: { headers: {}, auth: { n: 1 } },
+  const { env: _, ...bare } = stdio;
+  t.strictSame(restore(servers, servers.audit(stdio)), { spec: bare, dropped: ['env.TOKEN', 'env.A'] });
+  t.strictSame(restore(servers, servers.audit(http)), {
+    spec: {
+      ...http,
+      url: 'https://h.example/mcp?x=1#top',
+      config: { headers: {}, auth: { n: 1 } },
+    },
+    dropped: ['url', 'config.headers.X-Any', 'config.auth.refreshToken'],
   });
 });
 
@@ -141,7 +145,11 @@ t.test('keeps a client secret that a replacement omits, and reports only that th
   );
   t.strictSame(write(servers, { ...NOTES, auth: null }, stored), NOTES);
   t.notMatch(JSON.stringify(servers.audit(stored)), 'hush');
-  t.match(servers.restored(servers.audit(stored), stored), stored, 'as for every secret of an entry');
+  t.match(
+    restore(servers, servers.audit(stored), stored),
+    { spec: stored, dropped: [] },
+    'as for every secret of an entry',
+  );
 });
 
 t.test('keeps no client secret with another address, issuer or client (check 56)', async (t) => {
@@ -160,6 +168,17 @@ t.test('keeps no client secret with another address, issuer or client (check 56)
       message: /field 'auth.client_secret' must be given again/,
     });
   t.match(write(servers, { ...oauth(rest), timeout_secs: 7 }, stored), stored);
+  const elsewhere = oauth({ ...SECRET, token_url: 'https://two.example/token', flow: 'client_credentials' });
+  t.strictSame(
+    restore(servers, servers.audit(elsewhere), stored),
+    { spec: NOTES, dropped: ['auth.client_secret'] },
+    'a service cannot request a token without the secret',
+  );
+  t.strictSame(
+    restore(servers, servers.audit(oauth({ client_id: 'c' })), stored),
+    { spec: oauth({ client_id: 'c' }), dropped: [] },
+    'a restored public client has no secret',
+  );
 });
 
 t.test('needs a key for tokens of users, and an address to which browsers return', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { namespace, refuses, write } from './write.ts';
+import { namespace, refuses, restore, write } from './write.ts';
 
 const providers = namespace('providers');
 const whole = { id: 'p', adapter: 'openai', api_key: 'sk-secret' };
@@ -151,9 +151,11 @@ t.test('omits a service account from responses and audit events', async (t) => {
 t.test('restores the stored key, or an entry without one', async (t) => {
   const payload = providers.audit(whole);
   t.strictSame(payload, { ...whole, api_key: '***' });
-  const restored = providers.prepare(providers.restored(payload, whole), whole);
-  t.strictSame(providers.check(restored), whole);
-  t.strictSame(providers.check(providers.restored(payload)), { id: 'p', adapter: 'openai' });
+  t.strictSame(restore(providers, payload, whole), { spec: whole, dropped: [] });
+  t.strictSame(restore(providers, payload), {
+    spec: { id: 'p', adapter: 'openai' },
+    dropped: ['api_key'],
+  });
 });
 
 t.test('masks headers and secret options, and accepts the masks on write', async (t) => {

@@ -15,6 +15,17 @@ export const write = (of: Namespace, body: JsonObject, stored?: JsonObject): Jso
     return spec;
   });
 
+/** The entry that a restore stores, and the paths of the secrets that it drops. */
+export const restore = (
+  of: Namespace,
+  payload: JsonObject,
+  stored?: JsonObject,
+): { spec: JsonObject; dropped: string[] } => {
+  const dropped = new Set<string>();
+  const spec = of.check(of.prepare(of.restored(payload), stored, (path) => dropped.add(path)));
+  return { spec, dropped: [...dropped] };
+};
+
 /** One test per row: the body with these fields is rejected with this message. */
 export const refuses = (
   test: typeof t,
