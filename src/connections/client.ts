@@ -2,7 +2,7 @@ import * as oauth from 'oauth4webapi';
 import { z } from 'zod';
 import type { McpAuth } from '../schema/mcp-auth.ts';
 import { textsIn } from './discovery.ts';
-import { ConnectionFailure } from './failure.ts';
+import { ConnectionFailure, OAuthRefusal } from './failure.ts';
 import { type Reach, send } from './reach.ts';
 import type { RegisteredClient } from './types.ts';
 
@@ -150,17 +150,6 @@ export const withOAuth = async <Result>(work: () => Promise<Result>): Promise<Re
     throw new ConnectionFailure('refused', 'the response of the authorization server is not valid');
   }
 };
-
-/** An OAuth error in the body of a response. */
-export class OAuthRefusal extends ConnectionFailure {
-  readonly error: string;
-
-  constructor(error: string, status: number) {
-    super(status >= 500 ? 'unavailable' : 'refused', `the authorization server refuses: ${error}`);
-    this.name = 'OAuthRefusal';
-    this.error = error;
-  }
-}
 
 const refusalOf = ({ error, status }: oauth.ResponseBodyError): OAuthRefusal =>
   new OAuthRefusal(codeOf(error), status);

@@ -1,5 +1,4 @@
 import type { AuthorizationServer } from 'oauth4webapi';
-import * as oauth from 'oauth4webapi';
 import type { Resolve } from '../outbound/public-address.ts';
 import type { Account, ActingAccount } from '../schema/account.ts';
 import type { Clock } from '../schema/clock.ts';
@@ -7,10 +6,9 @@ import type { ServiceLog } from '../schema/log-events.ts';
 import type { McpServerSpec } from '../schema/mcp-server.ts';
 import type { Store } from '../store/index.ts';
 import type { ConnectionHead } from '../store/tables/connections.ts';
-import { clientAuthentication, OAuthRefusal, requestOptions } from './client.ts';
-import { beginAuthorization, forgetClient, type Registrations, redeemCode } from './code-flow.ts';
+import type { Registrations } from './code-flow.ts';
 import { type Discovered, discoverIssuer, discoverServer, type OAuthEntry } from './discovery.ts';
-import { ConnectionFailure } from './failure.ts';
+import { ConnectionFailure, OAuthRefusal } from './failure.ts';
 import type { Reach } from './reach.ts';
 import type { RefreshResult } from './refresh.ts';
 import { connectionOf, createConnectionRows, isOfEntry } from './rows.ts';
@@ -21,7 +19,7 @@ import type { Connections, GrantedTokens, ListedConnection } from './types.ts';
  * Connections of users to MCP servers, and tokens of the service for them (identity.md 6).
  *
  * Guarantees: tokens leave this module only for the requests to the server that they were granted for.
- * Cost: none without entries that have `auth`.
+ * Cost: none without entries that have `auth`; the OAuth library is loaded with the first use.
  */
 export type ConnectionsDeps = {
   store: Pick<Store, 'connections' | 'batch' | 'commit'>;
@@ -59,6 +57,7 @@ export const createConnections = (deps: ConnectionsDeps): Connections => {
     async begin(request) {
       const entry = userEntry(state, request.server);
       const at = { entry, found: await discover(state, entry), reach: reachOf(state, entry) };
+      const { beginAuthorization } = await import('./code-flow.ts');
       return beginAuthorization(at, request, state.registrations);
     },
     async exchange(attempt, callback) {
@@ -66,6 +65,7 @@ export const createConnections = (deps: ConnectionsDeps): Connections => {
       if (!isOfEntry(attempt, entry))
         throw new ConnectionFailure('refused', `the entry of server '${entry.id}' has changed`);
       const at = { found: await discover(state, entry), reach: reachOf(state, entry), now: deps.clock.now };
+      const { forgetClient, redeemCode } = await import('./code-flow.ts');
       return redeemCode(at, attempt, callback).catch((error) => {
         if (error instanceof OAuthRefusal && error.error === 'invalid_client')
           forgetClient(state.registrations, attempt.client);
@@ -248,26 +248,16 @@ const remove = async <Read>(
 /** Revokes the refresh token, which ends the access tokens too (RFC 7009, section 2.1). */
 const revokeTokens = async (
   state: State,
-  { server, issuer, client, refresh_token, access_token }: GrantedTokens,
+  tokens: Pick<GrantedTokens, 'server' | 'issuer' | 'client' | 'refresh_token' | 'access_token'>,
 ): Promise<void> => {
+  const { server, issuer } = tokens;
   const entry = state.entries.get(server);
   if (!entry) return;
   try {
     const as = await serverOf(state, entry, issuer);
     if (as.revocation_endpoint === undefined) return;
-    const response = await oauth.revocationRequest(
-      as,
-      client,
-      clientAuthentication(client),
-      refresh_token ?? access_token,
-      {
-        additionalParameters: {
-          token_type_hint: refresh_token === undefined ? 'access_token' : 'refresh_token',
-        },
-        ...requestOptions('the revocation endpoint', reachOf(state, entry)),
-      },
-    );
-    await oauth.processRevocationResponse(response);
+    const { revokeAt } = await import('./revocation.ts');
+    await revokeAt(as, tokens, reachOf(state, entry));
   } catch {
     state.deps.log.warn('connection.not_revoked', { server });
   }

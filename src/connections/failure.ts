@@ -9,6 +9,17 @@ export class ConnectionFailure extends Error {
   }
 }
 
+/** An OAuth error in the body of a response. */
+export class OAuthRefusal extends ConnectionFailure {
+  readonly error: string;
+
+  constructor(error: string, status: number) {
+    super(status >= 500 ? 'unavailable' : 'refused', `the authorization server refuses: ${error}`);
+    this.name = 'OAuthRefusal';
+    this.error = error;
+  }
+}
+
 export type FailureReason =
   /** There is no such entry, or its `auth` is not that of users. */
   | 'unknown'

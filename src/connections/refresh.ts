@@ -1,9 +1,9 @@
 import * as oauth from 'oauth4webapi';
 import type { Account } from '../schema/account.ts';
-import { clientAuthentication, knownClient, OAuthRefusal, requestOptions, withOAuth } from './client.ts';
+import { clientAuthentication, knownClient, requestOptions, withOAuth } from './client.ts';
 import { type Tokens, tokensIn } from './code-flow.ts';
 import type { OAuthEntry } from './discovery.ts';
-import { ConnectionFailure } from './failure.ts';
+import { ConnectionFailure, OAuthRefusal } from './failure.ts';
 import type { Reach } from './reach.ts';
 import type { Connection, ConnectionRows } from './rows.ts';
 

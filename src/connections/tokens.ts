@@ -5,7 +5,7 @@ import { parseChallenge } from './challenge.ts';
 import { checkBound, type Discovered, type OAuthEntry } from './discovery.ts';
 
 import type { Reach } from './reach.ts';
-import { type RefreshResult, refreshConnection, requestServiceToken } from './refresh.ts';
+import type { RefreshResult } from './refresh.ts';
 import type { Connection, ConnectionRows } from './rows.ts';
 import type { ConnectionToken, TokenRefusal } from './types.ts';
 
@@ -112,9 +112,10 @@ const renew = async (
     serverOf: (issuer: string) => state.serverOf(entry, issuer),
   };
   if (entry.auth.flow === 'client_credentials')
-    return requestServiceToken(renewal, owner, await state.discover(entry));
+    return (await import('./refresh.ts')).requestServiceToken(renewal, owner, await state.discover(entry));
   if (!found || found.state === 'expired') return found;
   if (isLastToken(state, found, refusal)) return found;
+  const { refreshConnection } = await import('./refresh.ts');
   const after = await refreshConnection(renewal, found).catch((error) => {
     // Until its end, the old token serves during an outage of the authorization server.
     if (isValid(state, found, refusal)) return found;

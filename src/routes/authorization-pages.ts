@@ -3,7 +3,7 @@ import { type Reply, textReply } from '../http/reply.ts';
 
 /** The pages that a browser shows during an authorization. They need no script and no other file. */
 
-export const HTML = 'text/html; charset=utf-8';
+const HTML = 'text/html; charset=utf-8';
 
 const HEADERS = {
   'cache-control': 'no-store',

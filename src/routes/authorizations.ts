@@ -12,7 +12,7 @@ import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import type { Principal } from '../schema/principal.ts';
 import type { AccountRouteDeps, Accounts } from './accounts.ts';
-import { confirmationPage, HTML, page } from './authorization-pages.ts';
+import { confirmationPage, page } from './authorization-pages.ts';
 import { outcomeOfConnection } from './connection-failure.ts';
 
 /**
@@ -45,7 +45,7 @@ const Confirmation = z.strictObject({
 
 const about = { tag: 'identity' } as const;
 
-const PAGE = { description: 'A page for the user.', content: { [HTML]: z.string() } } as const;
+const PAGE = { description: 'A page for the user.', content: { 'text/html': z.string() } } as const;
 const REDIRECT = 'the next address of the browser';
 
 export const authorizationRoutes = (deps: AccountRouteDeps) => [
@@ -64,7 +64,7 @@ const browserRoutes = ({ accounts, accessObserver }: AccountRouteDeps) => [
     needs: 'anyone',
     params: IdParams,
     query: StartQuery,
-    responses: { 200: PAGE, 303: REDIRECT, 404: ErrorBody, 409: ErrorBody },
+    responses: { 200: PAGE, 303: REDIRECT, 403: PAGE, 404: ErrorBody, 409: ErrorBody },
     async handle({ principal, params: { id }, query: { confirmed } }) {
       const path = `/v1/authorizations/${encodeURIComponent(id)}/start`;
       if (principal.credential.kind !== 'session') return redirect(signIn(accounts, path, id));
@@ -84,7 +84,7 @@ const browserRoutes = ({ accounts, accessObserver }: AccountRouteDeps) => [
       'Exchanges the code. For an authorization that a browser has started, it needs a session of the same user.',
     needs: 'anyone',
     query: z.looseObject({}),
-    responses: { 200: PAGE, 303: REDIRECT, 404: ErrorBody, 409: ErrorBody },
+    responses: { 200: PAGE, 303: REDIRECT, 403: PAGE, 404: ErrorBody, 409: ErrorBody },
     async handle(request) {
       const { principal, query } = request;
       const given = new URLSearchParams(textsOf(query));

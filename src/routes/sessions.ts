@@ -43,7 +43,7 @@ const ownSessionRoutes = (deps: SessionRouteDeps) => [
       'The session has the rights of the credential and ends with it. Only over https: any port of a host can read the cookies of the others over http. With a body, it ends a sign-in on loopback instead, and returns the token of the session.',
     body: z.union([SignInCode, z.strictObject({})]),
     reads: 'text',
-    responses: { 201: NewSession },
+    responses: { 201: NewSession, 422: ErrorBody },
     // `body` is a string because the route reads text.
     handle: (request) => {
       const code = codeIn(String(request.body ?? ''));

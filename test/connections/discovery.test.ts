@@ -183,7 +183,11 @@ t.test(
     kit.options.serverMetadata = {};
     const tokens = await connections.exchange(attempt, callback);
     t.match(tokens, { access_token: /^at-/, server: 'notes' });
-    await t.rejects(connections.exchange(attempt, callback), failure('refused'), 'a code is redeemed once');
+    await t.rejects(
+      connections.exchange(attempt, callback),
+      { name: 'OAuthRefusal', error: 'invalid_grant' },
+      'a code is redeemed once',
+    );
     connections.apply([entry(kit, {}, { url: kit.url.replace('/mcp', '/other') })]);
     await t.rejects(connections.store(ALICE, 'notes', tokens), refused(/has changed/));
   },

@@ -137,8 +137,8 @@ t.test('describes the systemd unit and the image correctly', async (t) => {
   t.match(readFileSync(join(ROOT, 'src/docs/deploy/Dockerfile'), 'utf8'), '"dist/src/main.js"]');
 });
 
-/** `test/packed` follows it from its first command to its last. */
-const TUTORIAL = 'src/docs/tutorial.md';
+/** Pages that other tests follow as a whole: `packed` and `e2e/network`. */
+const FOLLOWED = new Set(['src/docs/tutorial.md', 'src/docs/guides/on-a-network.md']);
 
 /** Commands that other tests run, or that need a network, a container or another user. */
 const ELSEWHERE = [
@@ -159,7 +159,7 @@ t.test('runs every command against a service with the stated result', async (t) 
   const [, file = ''] = /Admin token\s+in (\S+)/.exec(dev.output) ?? [];
   const token = readFileSync(file, 'utf8').trim();
   const commands = blocks('sh')
-    .filter(({ file }) => file !== TUTORIAL)
+    .filter(({ file }) => !FOLLOWED.has(file))
     .map(({ text }) => text);
   for (const pattern of ELSEWHERE)
     t.ok(

@@ -98,7 +98,7 @@ t.test('describes an operation as its route declares', async (t) => {
   const { paths, components } = await documentAt(url);
   const list = paths['/v1/threads']?.get;
   t.match(list, { summary: 'List', tags: ['threads'] });
-  t.strictSame(list?.security, [{ adminBearer: [] }, { bearer: [] }]);
+  t.strictSame(list?.security, [{ adminBearer: [] }, { bearer: [] }, { session: [] }]);
   t.match(list, { 'x-grants': ['invoke'] });
   t.match(list?.parameters, [
     { in: 'query', name: 'limit' },
@@ -111,7 +111,7 @@ t.test('describes an operation as its route declares', async (t) => {
 
   const remove = paths['/v1/threads/{id}/parts/{part}']?.delete;
   t.match(remove, {
-    security: [{ adminBearer: [] }, { bearer: [] }],
+    security: [{ adminBearer: [] }, { bearer: [] }, { session: [] }],
     parameters: [
       { in: 'path', name: 'id', required: true },
       { in: 'path', name: 'part', required: true },

@@ -228,6 +228,7 @@ t.test('a series with labels appears with its first observation, others exist fr
     'service_mailbox_queue_depth',
     'service_output_repairs_total',
     'service_sse_connections',
+    'service_thread_forks_total',
     'service_traces_dropped_total',
   ]);
 });

@@ -66,7 +66,12 @@ t.test('accepts requests of this host without a credential', async (t) => {
   const document = (await get('/openapi.json')).body as {
     paths: Record<string, { get?: { security?: object[] } }>;
   };
-  t.same(document.paths['/v1/threads']?.get?.security, [{}, { adminBearer: [] }, { bearer: [] }]);
+  t.same(document.paths['/v1/threads']?.get?.security, [
+    {},
+    { adminBearer: [] },
+    { bearer: [] },
+    { session: [] },
+  ]);
 });
 
 for (const [header, value] of [

@@ -34,7 +34,7 @@ t.test('reports the user of a key, with the grants that the key leaves', async (
     name: 'Alice',
     grants: ['read:own', 'invoke:support'],
     credential: { kind: 'key', id: made.id },
-    sign_in: [],
+    sign_in: [{ kind: 'key' }],
   });
   await troupe.call('PATCH', '/v1/users/alice', { grants: ['viewer'] }, bearer(ADMIN_TOKEN));
   t.strictSame((await who(bearer(made.key))).body.grants, []);
@@ -53,14 +53,19 @@ t.test('reports the admin token, which has no user', async (t) => {
     scope: 'default',
     grants: ['admin'],
     credential: { kind: 'admin' },
-    sign_in: [],
+    sign_in: [{ kind: 'key' }],
   });
 });
 
 t.test('answers requests without a credential, and rejects a bad one on a closed service', async (t) => {
   const { troupe, who } = await started(t, 'never');
   t.match(await who(), { status: 200 });
-  t.strictSame((await who()).body, { authenticated: false, anonymous: false, grants: [], sign_in: [] });
+  t.strictSame((await who()).body, {
+    authenticated: false,
+    anonymous: false,
+    grants: [],
+    sign_in: [{ kind: 'key' }],
+  });
   for (const bad of [bearer('nope'), bearer('tpk_nope'), { authorization: 'Basic x' }]) {
     t.match(await who(bad), { status: 401, body: { error: 'invalid credential' } });
   }
@@ -75,7 +80,7 @@ t.test('reports anonymous access where it holds', async (t) => {
     anonymous: true,
     scope: 'default',
     grants: ['invoke:*', 'read:own', 'decide:*/*'],
-    sign_in: [],
+    sign_in: [{ kind: 'key' }],
   });
   t.equal((await who({ 'x-forwarded-for': '127.0.0.1' })).body.anonymous, false, 'not behind a proxy');
   t.equal((await who(bearer('tpk_nope'))).status, 401);
@@ -102,8 +107,13 @@ t.test('describes the route as open', async (t) => {
   const { troupe } = await started(t, 'never');
   const { body } = await troupe.call('GET', '/openapi.json');
   const { paths } = body as { paths: Record<string, { get?: { security?: object[] } }> };
-  t.strictSame(paths['/v1/identity']?.get?.security, [{}, { adminBearer: [] }, { bearer: [] }]);
-  t.strictSame(paths['/v1/keys']?.get?.security, [{ adminBearer: [] }, { bearer: [] }]);
+  t.strictSame(paths['/v1/identity']?.get?.security, [
+    {},
+    { adminBearer: [] },
+    { bearer: [] },
+    { session: [] },
+  ]);
+  t.strictSame(paths['/v1/keys']?.get?.security, [{ adminBearer: [] }, { bearer: [] }, { session: [] }]);
 });
 
 t.test('counts authentications by kind of credential and result', async (t) => {

@@ -25,7 +25,7 @@ refuses(t, budgets, whole, [
     { limits: { tokens: 1.5 } },
     "invalid budget spec: field 'limits.tokens': must be an integer, not a fraction",
   ],
-  [{ limits: { tokens: 1, runs: 3 } }, "invalid budget spec: unknown field 'runs'"],
+  [{ limits: { tokens: 1, steps: 3 } }, "invalid budget spec: unknown field 'steps'"],
   [{ match: { agent: 'a\\' } }, "field 'match.agent': pattern ends with a dangling escape (`\\`)"],
   [{ match: { team: 'x' } }, "invalid budget spec: unknown field 'team'"],
   [{ per: ['user', 'user'] }, "field 'per' must not repeat a property"],

@@ -73,7 +73,7 @@ const SCHEMAS: Record<string, { required: string[]; open?: true; example: JsonOb
     example: { id: 's', base_url: 'http://h', auth: { type: 'bearer', token: 't' } },
   },
   budgets: {
-    required: ['id', 'limits', 'on_exceeded'],
+    required: ['id', 'limits'],
     example: { id: 'b', window: { every: 'day' }, limits: { usd: 1 }, on_exceeded: 'stop' },
   },
 };

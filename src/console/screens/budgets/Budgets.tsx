@@ -43,7 +43,12 @@ const columnsOf =
       value: () => '',
       cell: ({ id }) => <WorstCounter budget={id} />,
     },
-    { id: 'limits', label: t('field.limits'), value: (row) => limitsOf(row, t, format) },
+    {
+      id: 'limits',
+      label: t('field.limits'),
+      shortened: true,
+      value: (row) => limitsOf(row, t, format),
+    },
     {
       id: 'window',
       label: t('field.window'),
@@ -52,11 +57,13 @@ const columnsOf =
     {
       id: 'per',
       label: t('field.per'),
+      shortened: true,
       value: ({ per }) => per.map((each) => optionOf(t, 'per.*', each)).join(', ') || '—',
     },
     {
       id: 'on_exceeded',
       label: t('field.on_exceeded'),
+      shortened: true,
       value: ({ on_exceeded }) => optionOf(t, 'on_exceeded', on_exceeded),
     },
   ];

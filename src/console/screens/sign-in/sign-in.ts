@@ -27,7 +27,7 @@ const base64url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')
     .replaceAll('/', '_')
-    .replace(/=+$/, '');
+    .replace(/={1,2}$/, '');
 
 export const challengeOf = (verifier: string): string => base64url(sha256(utf8ToBytes(verifier)));
 
