@@ -1,6 +1,5 @@
 import t from 'tap';
 import { CHROMIUM, hasChromium } from '../../bench/chromium.ts';
-import { onAccess } from './on-access.ts';
 import { onAgentEditor } from './on-agent-editor.ts';
 import { onAgents } from './on-agents.ts';
 import { onChat } from './on-chat.ts';
@@ -8,11 +7,8 @@ import { onContract } from './on-contract.ts';
 import { onDashboard } from './on-dashboard.ts';
 import { onDatasets } from './on-datasets.ts';
 import { onEntries } from './on-entries.ts';
-import { onEveryScreen } from './on-every-screen.ts';
 import { onFiles } from './on-files.ts';
-import { onIdentity } from './on-identity.ts';
 import { onInbox } from './on-inbox.ts';
-import { onLists } from './on-lists.ts';
 import { onMachines } from './on-machines.ts';
 import { onPlayground } from './on-playground.ts';
 import { onPlugins } from './on-plugins.ts';
@@ -49,9 +45,5 @@ else {
   await t.test('traces', (t) => onTraces(t, house));
   await t.test('connections and remote tasks', (t) => onMachines(t, house));
   await t.test('other programs', (t) => onPrograms(t, house));
-  await t.test('users and keys', (t) => onAccess(t, house));
-  await t.test('identity and rights', (t) => onIdentity(t, house));
   await t.test('the dashboard', (t) => onDashboard(t, house));
-  await t.test('every list', (t) => onLists(t, house));
-  await t.test('every screen', (t) => onEveryScreen(t, house));
 }

@@ -4,6 +4,7 @@
 
 const LONG = [
   'test/console/browser.test.ts',
+  'test/console/screens.test.ts',
   'test/packed/',
   'test/examples/',
   'test/crash/',
