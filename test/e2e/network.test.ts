@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
@@ -91,47 +92,57 @@ ${variables}
   return { origin, provider, blocks, later, inTerminal, serve: lines.at(-1) ?? '', dir };
 };
 
-t.test('a team reaches the service with HTTPS, and two users sign in', { timeout: 120_000 }, async (t) => {
-  const { origin, provider, blocks, later, inTerminal, serve } = await follow(t);
-  const [check = '', list = '', approve = '', key = '', disable = ''] = later;
-  t.equal(later.length, 5, 'each block of the page is followed');
-  const service = inTerminal(serve);
-  await service.says(/Troupe listens on https:\/\/\S+/);
-  const print = async (text: string): Promise<string> => {
-    const command = inTerminal(text);
-    t.equal(await command.ended(), 0, command.errors());
-    return command.output();
-  };
-  const checked = await print(check);
-  t.match(checked, /"status":"healthy"/);
-  t.match(checked, /\{"error":"authentication required"/);
+const isResolved = await lookup('localhost').then(
+  () => true,
+  () => false,
+);
+const skip = isResolved ? false : 'this system does not resolve localhost, the name in the certificate';
 
-  const signIn = async (id: string) => {
-    const browser = openBrowser(origin);
-    provider.account.id = id;
-    const { sign_in } = JSON.parse((await browser.call('GET', '/v1/identity')).text);
-    t.match(sign_in, [{ kind: 'oidc', label: 'Acme' }]);
-    const begun = await browser.call('GET', sign_in[0].url);
-    const callback = await provider.signIn(begun.headers.location ?? '');
-    t.match(await browser.call('GET', callback), { status: 303, headers: { location: '/' } });
-    t.match(JSON.parse((await browser.call('GET', '/v1/identity')).text), { user: id });
-    return browser;
-  };
-  const [alice, bob] = [await signIn('alice'), await signIn('bob')];
-  t.match(await print(list), /^alice\b[\s\S]*^bob\b/m);
+t.test(
+  'a team reaches the service with HTTPS, and two users sign in',
+  { skip, timeout: 120_000 },
+  async (t) => {
+    const { origin, provider, blocks, later, inTerminal, serve } = await follow(t);
+    const [check = '', list = '', approve = '', key = '', disable = ''] = later;
+    t.equal(later.length, 5, 'each block of the page is followed');
+    const service = inTerminal(serve);
+    await service.says(/Troupe listens on https:\/\/\S+/);
+    const print = async (text: string): Promise<string> => {
+      const command = inTerminal(text);
+      t.equal(await command.ended(), 0, command.errors());
+      return command.output();
+    };
+    const checked = await print(check);
+    t.match(checked, /"status":"healthy"/);
+    t.match(checked, /\{"error":"authentication required"/);
 
-  const input = { agentId: 'default', threadId: 'plans', messages: [{ role: 'user', content: 'Hi' }] };
-  t.match(await alice.call('POST', '/v1/runs', JSON.stringify(input)), { status: 200, text: /run_finish/ });
-  t.equal((await bob.call('GET', '/v1/threads/plans')).status, 404, 'threads are private');
-  await print(approve);
-  t.equal((await bob.call('GET', '/v1/threads/plans')).status, 200, 'an approver reads them');
-  const write = { ...input, messages: [{ role: 'user', content: 'Me too' }] };
-  t.equal((await bob.call('POST', '/v1/threads/plans/messages', JSON.stringify(write))).status, 403);
-  const [, method = '', path = '', body = ''] = /^(\w+) (\S+)\n(.*)/.exec(blocks('http')[0] ?? '') ?? [];
-  t.equal((await alice.call(method, path.replace('<id>', 'plans'), body)).status, 200);
-  t.equal((await bob.call('POST', '/v1/threads/plans/messages', JSON.stringify(write))).status, 202);
-  t.match(await print(key), /"items":\["plans"\]/, 'the program reads what is shared');
-  await print(disable);
-  t.equal((await bob.call('GET', '/v1/threads')).status, 401);
-  t.equal((await alice.call('GET', '/v1/threads')).status, 200);
-});
+    const signIn = async (id: string) => {
+      const browser = openBrowser(origin);
+      provider.account.id = id;
+      const { sign_in } = JSON.parse((await browser.call('GET', '/v1/identity')).text);
+      t.match(sign_in, [{ kind: 'oidc', label: 'Acme' }]);
+      const begun = await browser.call('GET', sign_in[0].url);
+      const callback = await provider.signIn(begun.headers.location ?? '');
+      t.match(await browser.call('GET', callback), { status: 303, headers: { location: '/' } });
+      t.match(JSON.parse((await browser.call('GET', '/v1/identity')).text), { user: id });
+      return browser;
+    };
+    const [alice, bob] = [await signIn('alice'), await signIn('bob')];
+    t.match(await print(list), /^alice\b[\s\S]*^bob\b/m);
+
+    const input = { agentId: 'default', threadId: 'plans', messages: [{ role: 'user', content: 'Hi' }] };
+    t.match(await alice.call('POST', '/v1/runs', JSON.stringify(input)), { status: 200, text: /run_finish/ });
+    t.equal((await bob.call('GET', '/v1/threads/plans')).status, 404, 'threads are private');
+    await print(approve);
+    t.equal((await bob.call('GET', '/v1/threads/plans')).status, 200, 'an approver reads them');
+    const write = { ...input, messages: [{ role: 'user', content: 'Me too' }] };
+    t.equal((await bob.call('POST', '/v1/threads/plans/messages', JSON.stringify(write))).status, 403);
+    const [, method = '', path = '', body = ''] = /^(\w+) (\S+)\n(.*)/.exec(blocks('http')[0] ?? '') ?? [];
+    t.equal((await alice.call(method, path.replace('<id>', 'plans'), body)).status, 200);
+    t.equal((await bob.call('POST', '/v1/threads/plans/messages', JSON.stringify(write))).status, 202);
+    t.match(await print(key), /"items":\["plans"\]/, 'the program reads what is shared');
+    await print(disable);
+    t.equal((await bob.call('GET', '/v1/threads')).status, 401);
+    t.equal((await alice.call('GET', '/v1/threads')).status, 200);
+  },
+);
