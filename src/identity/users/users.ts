@@ -116,6 +116,7 @@ export const createUsers = ({ store, clock, changes, threads, accounts }: UsersD
       await changes.write(by, (change) =>
         removeUser(store, managed(by.principal, id, of_scope), { change, now: clock.now() }),
       );
+      // Again, for those that were made until then.
       await accounts?.removeAll({ scope, user });
       if (ofThreads === 'delete') await threads.remove(scope, user);
     },

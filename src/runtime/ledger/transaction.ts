@@ -11,7 +11,7 @@ import { maskCredentialsIn } from '../../schema/redaction/credentials.ts';
 import { hasTag, type RunRecord } from '../../schema/run-state.ts';
 import { isShared, type Thread } from '../../schema/thread.ts';
 import { uidOf } from '../../schema/thread-uid.ts';
-import type { Batch, MessageRow, PastState, TimedRun } from '../../store/index.ts';
+import type { Batch, MessageRow, TimedRun } from '../../store/index.ts';
 import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './event-payloads.ts';
 import { historyBytes, messageBytes } from './history-bytes.ts';
 import {
@@ -22,8 +22,8 @@ import {
   persistedRow,
   type Tail,
 } from './ledger.ts';
+import { savePastState } from './past-state.ts';
 import { retractedBy } from './retraction.ts';
-import { applyRewinds, retractionsOf } from './rewind.ts';
 import { listRun } from './run-indexes.ts';
 
 /**
@@ -150,27 +150,6 @@ export const appendMessages = (
   for (const row of rows) logEvent(write, 'MessageCommitted', messageFacts(id, run_id, row), about);
   logEvent(write, 'ThreadMessagesCheckpointed', checkpointFacts(id, run_id, range, messages), about);
   return range;
-};
-
-/** Writes the history and the state of another thread into a new one; messages keep their numbers and times. */
-export const copyHistory = (
-  write: Write,
-  rows: readonly MessageRow[],
-  state: PastState | undefined,
-): void => {
-  const { ledger, batch } = write;
-  const { deps, scope, id } = ledger;
-  deps.store.messages.append(batch, scope, id, [...rows]);
-  for (const retraction of retractionsOf(rows)) deps.store.retractions.put(batch, scope, id, retraction);
-  const last = rows.at(-1);
-  if (last) ledger.tail = last;
-  ledger.history = applyRewinds(rows.map(({ message }) => message));
-  ledger.known = undefined;
-  if (!state) return;
-  const { thread, threadHidden } = state;
-  ledger.kept = { thread, threadHidden, runs: {} };
-  deps.store.state.put(batch, scope, id, ledger.kept);
-  savePastState(write);
 };
 
 const numbered = (messages: readonly Message[], after: Required<Tail>, created_at: number): MessageRow[] => {
@@ -301,21 +280,6 @@ export const persistState = (
   ledger.kept = { thread, threadHidden, runs };
   if (ledger.record) ledger.deps.store.state.put(batch, ledger.scope, ledger.id, ledger.kept);
 };
-
-/** Keeps the state of the thread as the run left it, unless an earlier run left the same. */
-const savePastState = ({ ledger, batch }: Write): void => {
-  const { deps, scope, id, kept, tail, savedState } = ledger;
-  if (!kept || !ledger.record) return;
-  const { thread, threadHidden } = kept;
-  ledger.savedState = { thread, threadHidden };
-  const isSaved = savedState
-    ? savedState.thread === thread && savedState.threadHidden === threadHidden
-    : isEmpty(ledger.savedState) && !deps.store.pastStates.at(scope, id, tail.seq);
-  if (!isSaved) deps.store.pastStates.put(batch, scope, id, tail.seq, ledger.savedState);
-};
-
-const isEmpty = ({ thread, threadHidden }: PastState): boolean =>
-  Object.keys(thread).length === 0 && Object.keys(threadHidden).length === 0;
 
 export const putDispatch = (write: Write, after: Dispatch, before: Dispatch | undefined): void => {
   write.ledger.deps.store.dispatches.put(write.batch, write.ledger.scope, after, before);

@@ -2,6 +2,7 @@ import { AUTH_REQUIRED, AuthorizationWait } from '../../schema/authorization.ts'
 import { NotFound } from '../../schema/outcome.ts';
 import { baseOf } from '../../schema/partition.ts';
 import type { Run, WaitingTicket } from '../../schema/run.ts';
+import { ownTurn } from '../../schema/turns.ts';
 import type { RuntimeDeps } from '../deps.ts';
 import type { Supervisor } from '../thread/supervisor.ts';
 import { decideTarget } from '../thread/targets.ts';
@@ -12,6 +13,7 @@ import { ticketsOf } from '../thread/tickets.ts';
  *
  * Relies on the time limit of these tickets: every run that waits for an account has a deadline, so that no
  * other list is needed to find the runs, also after a restart.
+ * Cost: one read for each run with a deadline, one page per event-loop tick.
  */
 
 /** A call that waits for an account of the user that its run acts for. */
@@ -37,6 +39,7 @@ export const resumeAuthorized = async (deps: Deps, isConnected: IsConnected): Pr
       const run = store.runs.get(scope, run_id);
       if (run) await resumeCallsOf(deps, scope, run, isConnected);
     }
+    await ownTurn();
     page = store.deadlines.due(Number.POSITIVE_INFINITY, PAGE, page.at(-1));
   }
 };

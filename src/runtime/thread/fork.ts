@@ -6,10 +6,11 @@ import { ownTurn } from '../../schema/turns.ts';
 import type { MessageRow, PastState, Store } from '../../store/index.ts';
 import type { RuntimeDeps } from '../deps.ts';
 import { commit } from '../ledger/commit.ts';
+import { copyHistory } from '../ledger/copy-history.ts';
 import { forkPointsOf } from '../ledger/fork-points.ts';
 import { WINDOW_ROWS } from '../ledger/history-windows.ts';
 import { applyRewinds } from '../ledger/rewind.ts';
-import { copyHistory, createThread, logEvent, openWrite } from '../ledger/transaction.ts';
+import { createThread, logEvent, openWrite } from '../ledger/transaction.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /**

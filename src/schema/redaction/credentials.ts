@@ -25,12 +25,19 @@ export const maskCredentialsIn = <Value>(value: Value): Value => {
   // The value keeps its form: only texts in it are replaced.
   if (typeof value === 'string') return maskCredentials(value) as Value;
   if (Array.isArray(value)) {
-    const masked = value.map(maskCredentialsIn);
-    return masked.some((item, index) => item !== value[index]) ? (masked as Value) : value;
+    let changed: unknown[] | undefined;
+    for (const [index, item] of value.entries()) {
+      const masked = maskCredentialsIn(item);
+      if (masked === item) continue;
+      changed ??= [...value];
+      changed[index] = masked;
+    }
+    return (changed as Value | undefined) ?? value;
   }
   if (!isObject(value)) return value;
   let changed: Record<string, unknown> | undefined;
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const member = value[key];
     const masked = maskCredentialsIn(member);
     if (masked === member) continue;
     changed ??= { ...value };

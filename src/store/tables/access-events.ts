@@ -101,23 +101,15 @@ const ANY = '*';
 
 const part = (name: string, text: string): string => `${name}${indexed(text)}`;
 
-const listOf = ({
-  scope,
-  kind = ANY,
-  user,
-  credential,
-  ip,
-}: Omit<AccessFilter, 'kind'> & { kind?: string }): Key => [
-  scope === undefined ? ANY : indexed(scope),
-  kind,
-  user !== undefined
-    ? part('user', user)
-    : credential !== undefined
-      ? part('credential', credential)
-      : ip !== undefined
-        ? part('ip', ip)
-        : ANY,
-];
+const SUBJECTS = ['user', 'credential', 'ip'] as const;
+
+const listOf = ({ scope, kind = ANY, ...filter }: Omit<AccessFilter, 'kind'> & { kind?: string }): Key => {
+  const [subject = ANY] = SUBJECTS.flatMap((name) => {
+    const text = filter[name];
+    return text === undefined ? [] : [part(name, text)];
+  });
+  return [scope === undefined ? ANY : indexed(scope), kind, subject];
+};
 
 const indexKeys = ({ id, scope, kind, user, credential, ip }: AccessEvent): Key[] => {
   const subjects: AccessFilter[] = [

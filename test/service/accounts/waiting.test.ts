@@ -88,8 +88,8 @@ t.test('a user who may write the thread cancels the wait, and the model reads th
   const writer = service.user('dave', 'member', 'write:all');
   t.equal((await writer.post('/v1/threads/t1/decision', cancel)).status, 202);
   await eventually(run, ({ status }) => status === 'done');
-  const told = service.models.requests.at(-1)?.request.messages.filter(({ role }) => role === 'tool');
-  t.match(JSON.stringify(told), /denied.*not now/i);
+  const results = service.models.requests.at(-1)?.request.messages.filter(({ role }) => role === 'tool');
+  t.match(JSON.stringify(results), /denied.*not now/i);
   t.strictSame(mail.executed, []);
   t.equal((await alice.post('/v1/threads/t1/decision', cancel)).status, 404);
 });
