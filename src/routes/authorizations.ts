@@ -5,12 +5,12 @@ import { isOfAccount } from '../connections/authorization-book.ts';
 import type { Finished } from '../connections/authorizations.ts';
 import { examples } from '../http/described.ts';
 import { type Reply, reply } from '../http/reply.ts';
-import { readReturnTo } from '../http/return-to.ts';
 import { route } from '../http/route.ts';
 import { AuthorizationEnd, type AuthorizationHead, StartedAuthorization } from '../schema/authorization.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import type { Principal } from '../schema/principal.ts';
+import { readReturnTo } from '../schema/return-to.ts';
 import type { AccountRouteDeps, Accounts } from './accounts.ts';
 import { confirmationPage, page } from './authorization-pages.ts';
 import { outcomeOfConnection } from './connection-failure.ts';
@@ -64,7 +64,7 @@ const browserRoutes = ({ accounts, accessObserver }: AccountRouteDeps) => [
     needs: 'anyone',
     params: IdParams,
     query: StartQuery,
-    responses: { 200: PAGE, 303: REDIRECT, 403: PAGE, 404: ErrorBody, 409: ErrorBody },
+    responses: { 200: PAGE, 303: REDIRECT, 404: ErrorBody, 409: ErrorBody },
     async handle({ principal, params: { id }, query: { confirmed } }) {
       const path = `/v1/authorizations/${encodeURIComponent(id)}/start`;
       if (principal.credential.kind !== 'session') return redirect(signIn(accounts, path, id));
@@ -84,7 +84,7 @@ const browserRoutes = ({ accounts, accessObserver }: AccountRouteDeps) => [
       'Exchanges the code. For an authorization that a browser has started, it needs a session of the same user.',
     needs: 'anyone',
     query: z.looseObject({}),
-    responses: { 200: PAGE, 303: REDIRECT, 403: PAGE, 404: ErrorBody, 409: ErrorBody },
+    responses: { 200: PAGE, 303: REDIRECT, 400: PAGE, 403: PAGE, 404: ErrorBody, 409: ErrorBody },
     async handle(request) {
       const { principal, query } = request;
       const given = new URLSearchParams(textsOf(query));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { returnPath } from '../../src/identity/sign-in/return-to.ts';
 import type { IssuerInput } from '../../src/schema/issuer.ts';
+import { returnPath } from '../../src/schema/return-to.ts';
 import { freePort } from '../ports.ts';
 import { ORIGIN, openBrowser } from './browser.ts';
 import { startOpenIdProvider } from './openid-provider.ts';

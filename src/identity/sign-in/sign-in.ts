@@ -4,6 +4,7 @@ import type { IssuerSpec } from '../../schema/issuer.ts';
 import { isLoopback } from '../../schema/loopback.ts';
 import { Invalid, NotFound, Outcome } from '../../schema/outcome.ts';
 import { nameOf, type Principal } from '../../schema/principal.ts';
+import { returnPath } from '../../schema/return-to.ts';
 import type { Who } from '../../schema/who.ts';
 import type { Issuers } from '../issuers/index.ts';
 import type { Browser, StartedSession } from '../sessions/session-writes.ts';
@@ -11,7 +12,6 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { Bind } from '../users/bind.ts';
 import { type Attempt, challengeOf, createOnce, createSeal } from './attempts.ts';
 import { createProvider, type Provider, SignInFailed } from './provider.ts';
-import { returnPath } from './return-to.ts';
 
 /**
  * Sign-in with OpenID providers (identity.md 2.4).
