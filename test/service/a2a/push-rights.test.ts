@@ -128,7 +128,7 @@ for (const [name, end] of Object.entries(ENDING)) {
     const unknown = await troupe.call('GET', config.replace(/c1$/, 'c2'), undefined, admin);
     const gone = await troupe.call('GET', config, undefined, admin);
     t.equal(gone.status, 404);
-    t.strictSame(JSON.stringify(gone.body).replaceAll('c1', 'c2'), JSON.stringify(unknown.body));
+    t.strictSame(JSON.stringify(gone.body).replace(/\bc1\b/g, 'c2'), JSON.stringify(unknown.body));
     const list = await troupe.call('GET', config.replace(/\/c1$/, ''), undefined, admin);
     t.match(list.body, { configs: [] });
     const before = hook.calls.length;
