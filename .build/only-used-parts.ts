@@ -21,6 +21,8 @@ const FILES: readonly (readonly [path: RegExp, contents: string])[] = [
   [/[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/, "export { default as en } from './en.js';"],
   // `prom-client` loads the HTTPS client of Node for it; metrics are only read at `/metrics`.
   [/[\\/]prom-client[\\/]lib[\\/]pushgateway\.js$/, 'module.exports = undefined;'],
+  // It loads `node:cluster` with child processes and UDP sockets for metrics of several processes.
+  [/[\\/]prom-client[\\/]lib[\\/]cluster\.js$/, 'module.exports = undefined;'],
 ];
 
 const NAMESPACE = 'substitute';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { JsonObject } from '../schema/json.ts';
 import { Invalid } from '../schema/outcome.ts';
-import { phrases } from '../schema/phrases.ts';
+import { phrasesOnce } from '../schema/phrases.ts';
 import { problemsOf } from '../schema/problems.ts';
 
 /**
@@ -23,7 +23,7 @@ export type AgentChanges = z.infer<typeof AgentsFile>['agents'];
 
 /** @throws Invalid with the name of the file */
 export const readAgentsFile = (path: string): AgentChanges => {
-  const parsed = AgentsFile.safeParse(contentOf(path), phrases);
+  const parsed = AgentsFile.safeParse(contentOf(path), phrasesOnce);
   if (parsed.success) return parsed.data.agents;
   throw new Invalid(`seed.agents_file ${path}: ${problemsOf(parsed.error).join('; ')}`);
 };

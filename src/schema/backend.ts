@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isObject, type JsonObject, nullsAbsent, RemoteEndpoint } from './endpoint.ts';
-import { phrases } from './phrases.ts';
+import { phrasesOnce } from './phrases.ts';
 import { firstProblem } from './problems.ts';
 
 /**
@@ -57,11 +57,11 @@ const placeOfBackend = ({ kind, config }: Backend): Place => {
     return { problem: `backend config backend '${String(repeated)}' does not match kind '${kind}'` };
   }
   if (kind === LOCAL) {
-    const local = LocalConfig.safeParse(rest, phrases);
+    const local = LocalConfig.safeParse(rest, phrasesOnce);
     return local.success ? { local: local.data } : { problem: inConfig(local.error) };
   }
   if (!REMOTE_KINDS.has(kind)) return unsupported(kind);
-  const endpoint = RemoteEndpoint.safeParse({ ...rest, backend: kind }, phrases);
+  const endpoint = RemoteEndpoint.safeParse({ ...rest, backend: kind }, phrasesOnce);
   return endpoint.success ? { endpoint: endpoint.data } : { problem: inConfig(endpoint.error) };
 };
 

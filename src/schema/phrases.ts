@@ -9,6 +9,12 @@ import { z } from 'zod';
 /** For `safeParse(value, phrases)`. */
 export const phrases = { error: (issue: z.core.$ZodRawIssue): string => phraseOf(issue) };
 
+/**
+ * For values that are parsed once, such as configuration entries and settings: zod compiles no function for their
+ * schemas, which costs more than it saves and slows every start.
+ */
+export const phrasesOnce = { ...phrases, jitless: true };
+
 export type Problem = {
   path: readonly PropertyKey[];
   text: string;

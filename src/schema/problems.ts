@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Invalid } from './outcome.ts';
-import { listed, pathText, phrases, toProblem } from './phrases.ts';
+import { listed, pathText, phrasesOnce, toProblem } from './phrases.ts';
 
 /** Returns the problems of an entry in the wording of config.md 3. Issues with their own message keep it. */
 
@@ -23,7 +23,7 @@ export const firstProblem = (error: z.ZodError, at: readonly PropertyKey[]): str
  * @throws Invalid `invalid <surface>: <problem>; …`
  */
 export const parseEntry = <Entry>(surface: string, schema: z.ZodType<Entry>, given: unknown): Entry => {
-  const parsed = schema.safeParse(given, phrases);
+  const parsed = schema.safeParse(given, phrasesOnce);
   if (parsed.success) return parsed.data;
   throw new Invalid(`invalid ${surface}: ${problemsOf(parsed.error).join('; ')}`);
 };
@@ -34,7 +34,8 @@ export const parseEntry = <Entry>(surface: string, schema: z.ZodType<Entry>, giv
  * @throws Invalid with the messages of the violated rules; for a wrong shape like `parseEntry`
  */
 export const parseWorded = <Entry>(surface: string, schema: z.ZodType<Entry>, given: unknown): Entry => {
-  const rules = schema.safeParse(given, phrases).error?.issues.filter(({ code }) => code === 'custom') ?? [];
+  const rules =
+    schema.safeParse(given, phrasesOnce).error?.issues.filter(({ code }) => code === 'custom') ?? [];
   if (rules.length > 0) throw new Invalid(rules.map(({ message }) => message).join('; '));
   return parseEntry(surface, schema, given);
 };

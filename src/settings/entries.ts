@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentSpec } from '../schema/agent.ts';
 import { ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
-import { phrases, toProblem } from '../schema/phrases.ts';
+import { phrasesOnce, toProblem } from '../schema/phrases.ts';
 
 /** Configuration entries that can be declared alongside the settings. */
 const entryLists = {
@@ -25,7 +25,7 @@ export const parseEntries = (
   problems: string[],
 ): Entries => {
   const listOf = <T extends { id: string }>(list: ListName, schema: z.ZodType<T[]>): T[] => {
-    const parsed = schema.safeParse(find(list) ?? [], phrases);
+    const parsed = schema.safeParse(find(list) ?? [], phrasesOnce);
     if (!parsed.success) {
       const { issues } = parsed.error;
       for (const issue of issues) {

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { IssuerInput } from '../schema/issuer.ts';
-import { pathText, phrases, toProblem } from '../schema/phrases.ts';
+import { pathText, phrasesOnce, toProblem } from '../schema/phrases.ts';
 import { type Entries, type EntriesInput, entryListNames, parseEntries } from './entries.ts';
 import { SettingsError } from './error.ts';
 import { parseSettingsFile } from './file.ts';
@@ -114,7 +114,7 @@ const settle = (
 
 const validated = (row: Setting, given: GivenValue | undefined, problems: string[]): unknown => {
   if (!given) return structuredClone(row.default);
-  const parsed = row.type.schema().safeParse(given.value, phrases);
+  const parsed = row.type.schema().safeParse(given.value, phrasesOnce);
   if (parsed.success) return parsed.data;
   const parts = row.type.parts ? parsed.error.issues.map((issue) => toProblem(issue)) : [];
   if (parts.some(({ path }) => path.length > 0)) {

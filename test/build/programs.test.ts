@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { buildPrograms } from '../../.build/programs.ts';
+import { ROOT } from '../../.build/sources.ts';
 
 /** The contents of the bundled programs of the package. */
 
@@ -119,6 +122,24 @@ t.test('loads neither HTTPS nor TLS of Node at startup', (t) => {
   // CommonJS packages require them.
   const requiring = modulesOf(atStart).filter((path) => inputs[path]?.imports.some(isLater));
   t.strictSame(requiring, []);
+  t.end();
+});
+
+t.test('loads no module of Node at startup that a start does not need', (t) => {
+  const later = /^node:(?:child_process|cluster|dns|http|readline|zlib)$/;
+  const imported = atStart.flatMap((path) => outputs[path]?.imports ?? []);
+  t.strictSame(
+    imported.filter(({ path, kind }) => kind !== 'dynamic-import' && later.test(path)),
+    [],
+  );
+  t.end();
+});
+
+t.test('writes programs in ASCII', (t) => {
+  const paths = Object.keys(outputs);
+  t.ok(paths.length > 10);
+  const others = paths.filter((path) => /[^\0-\x7f]/.test(readFileSync(join(ROOT, path), 'utf8')));
+  t.strictSame(others, []);
   t.end();
 });
 

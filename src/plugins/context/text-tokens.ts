@@ -16,15 +16,21 @@ const MARK = 5;
 const FOREIGN = 6;
 const START = 7;
 
+const asciiKinds = (): Uint8Array => {
+  const kinds = new Uint8Array(128).fill(MARK);
+  const fill = (kind: number, first: string, last = first): void => {
+    kinds.fill(kind, first.charCodeAt(0), last.charCodeAt(0) + 1);
+  };
+  fill(LOWER, 'a', 'z');
+  fill(UPPER, 'A', 'Z');
+  fill(DIGIT, '0', '9');
+  for (const end of '\n\r') fill(LINE, end);
+  for (const blank of ' \t') fill(SPACE, blank);
+  return kinds;
+};
+
 /** Kinds by ASCII code. */
-const ASCII = Uint8Array.from({ length: 128 }, (_, code) => {
-  const char = String.fromCharCode(code);
-  if (/[a-z]/.test(char)) return LOWER;
-  if (/[A-Z]/.test(char)) return UPPER;
-  if (/[0-9]/.test(char)) return DIGIT;
-  if (/[\n\r]/.test(char)) return LINE;
-  return /[ \t]/.test(char) ? SPACE : MARK;
-});
+const ASCII = asciiKinds();
 
 // Weights are in hundredths of a token, so that sums are exact.
 const TOKEN = 100;
@@ -68,11 +74,20 @@ const SCRIPTS: readonly (readonly [end: number, weight: number])[] = [
 ];
 const LAST_SCRIPT = 85;
 
+const BLOCK = 16;
+
+const blockWeights = (): Uint8Array => {
+  const weights = new Uint8Array(0x10000 / BLOCK).fill(LAST_SCRIPT);
+  let start = 0;
+  for (const [end, weight] of SCRIPTS) {
+    weights.fill(weight, start / BLOCK, end / BLOCK);
+    start = end;
+  }
+  return weights;
+};
+
 /** Weights of blocks of 16 units, because all ranges end at such blocks. */
-const BLOCKS = Uint8Array.from(
-  { length: 4096 },
-  (_, block) => SCRIPTS.find(([end]) => block * 16 < end)?.[1] ?? LAST_SCRIPT,
-);
+const BLOCKS = blockWeights();
 
 const LATIN_START = 0xc0;
 const LATIN_END = 0x250;

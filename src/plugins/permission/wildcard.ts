@@ -24,18 +24,27 @@ export const unescapeLiteral = (text: string): string | undefined => {
 export const escapeLiteral = (literal: string): string =>
   literal.replace(/^\/|[\\*?[(]/g, (character) => `\\${character}`);
 
+/** Characters of which no glob without sets compiles to too large a program. */
+const ALWAYS_VALID = 256;
+
 export const compileWildcards = (glob: string): ((text: string) => boolean) => {
   const tokens = tokensOf(glob);
   if (tokens.every((token) => 'literal' in token)) {
     const literal = tokens.map((token) => token.literal).join('');
     return (text) => text === literal;
   }
-  const source = tokens
-    .map((token) => ('literal' in token ? RE2JS.quote(token.literal) : token.wildcard))
-    .join('');
-  const compiled = compile(source, RE2JS.DOTALL, `glob ${quoted(glob)}`);
-  return (text) => compiled.testExact(text);
+  let compiled: RE2JS | undefined;
+  const expression = (): RE2JS => {
+    compiled ??= compile(sourceOf(tokens), RE2JS.DOTALL, `glob ${quoted(glob)}`);
+    return compiled;
+  };
+  // Only sets and long globs can be invalid. Others are compiled for their first text, so that a start compiles none.
+  if (glob.includes('[') || glob.length > ALWAYS_VALID) expression();
+  return (text) => expression().testExact(text);
 };
+
+const sourceOf = (tokens: readonly Token[]): string =>
+  tokens.map((token) => ('literal' in token ? RE2JS.quote(token.literal) : token.wildcard)).join('');
 
 /** Matches anywhere in the text unless the expression is anchored. */
 export const compileRegex = (source: string): ((text: string) => boolean) => {

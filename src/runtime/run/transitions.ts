@@ -9,7 +9,6 @@ import type { RunIdentity } from '../../schema/run-event.ts';
 import {
   hasTag,
   inState,
-  RUN_STATES,
   type RunRecord,
   type RunState,
   recordedState,
@@ -29,29 +28,31 @@ export const hasEnded = (snapshot: SnapshotFrom<typeof runMachine>): boolean =>
 export const advanceDormant = (state: RunState, event: RunMachineEvent) =>
   advance(runMachine, stateAt(state), event);
 
-/** The states that an event leads to from the state of a record. */
-const statesAfter = (type: 'CLAIM' | 'RESUME' | 'ANSWER'): ReadonlyMap<RunState, RunState> =>
-  new Map(
-    RUN_STATES.flatMap((state): [RunState, RunState][] => {
-      const from = runMachine.resolveState(stateAt(state));
-      const next = from.can({ type }) ? recordedState(advanceDormant(state, { type })) : undefined;
-      return next ? [[state, next]] : [];
-    }),
-  );
+type Event = 'CLAIM' | 'RESUME' | 'ANSWER';
 
-/** Computed once per process, since a transition is expensive. */
-const AFTER = { CLAIM: statesAfter('CLAIM'), RESUME: statesAfter('RESUME'), ANSWER: statesAfter('ANSWER') };
+/** States by event and state, each computed when it is first needed, because a transition is expensive. */
+const computed = new Map<string, RunState | undefined>();
+
+/** Returns the state that the event leads to from the state of a record; undefined if the event is not allowed there. */
+const stateAfter = (state: RunState, type: Event): RunState | undefined => {
+  const key = `${type} ${state}`;
+  if (!computed.has(key)) {
+    const isAllowed = runMachine.resolveState(stateAt(state)).can({ type });
+    computed.set(key, isAllowed ? recordedState(advanceDormant(state, { type })) : undefined);
+  }
+  return computed.get(key);
+};
 
 /** @throws IllegalTransition */
-const nextState = (state: RunState, type: keyof typeof AFTER): RunState => {
-  const next = AFTER[type].get(state);
+const nextState = (state: RunState, type: Event): RunState => {
+  const next = stateAfter(state, type);
   if (!next) throw new IllegalTransition(runMachine.id, state, type);
   return next;
 };
 
 /** A claim continues a run in the state of its record: one that was executing continues there. */
 const claimedState = (state: RunState): RunState =>
-  AFTER.CLAIM.get(state) ??
+  stateAfter(state, 'CLAIM') ??
   (hasTag({ machine_state: state }, 'waiting') ? nextState(state, 'RESUME') : state);
 
 /** Returns the state of a wait whose decision or input is durable. */

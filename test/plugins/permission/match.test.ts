@@ -1,7 +1,7 @@
 import t from 'tap';
 import { matches } from '../../../src/plugins/permission/match.ts';
 import { parsePattern } from '../../../src/plugins/permission/pattern.ts';
-import { unescapeLiteral } from '../../../src/plugins/permission/wildcard.ts';
+import { compileWildcards, unescapeLiteral } from '../../../src/plugins/permission/wildcard.ts';
 import type { Json } from '../../../src/tools/tool.ts';
 import fc from '../../random.ts';
 
@@ -126,4 +126,18 @@ t.test('matches in linear time patterns that would backtrack exponentially', asy
   t.notOk(matching('T(a =~ "^(a|a)*$")', 'T', { a: text }));
   t.notOk(matching(`T(a ~ "${'*a'.repeat(20)}b")`, 'T', { a: text }));
   t.ok(matching('/^(a+)+!$/', text));
+});
+
+t.test('compiles every glob of 256 characters without a set when it tests the first text', async (t) => {
+  for (const character of ['*', '?', 'a', '\\', '{', '9', '\u00e9', '\u{1f600}']) {
+    const glob = character.repeat(256 / character.length);
+    t.doesNotThrow(() => compileWildcards(glob)('a'), character);
+  }
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', minLength: 200, maxLength: 256 }), (text) => {
+      const glob = text.replaceAll('[', '?').slice(0, 256);
+      t.type(compileWildcards(glob)('a'), 'boolean');
+    }),
+    { numRuns: 50 },
+  );
 });
