@@ -4,7 +4,7 @@ import { createStoredProviderTest } from '../configuration/control-plane/provide
 import type { Configuration } from '../configuration/control-plane/service.ts';
 import { createOriginCheck } from '../http/cors.ts';
 import { createHostCheck } from '../http/hosts.ts';
-import { hostOf, type Scheme, urlOf } from '../http/listen-address.ts';
+import { hostOf, urlOf } from '../http/listen-address.ts';
 import type { Route } from '../http/route.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { TlsFiles } from '../http/tls.ts';
@@ -69,11 +69,7 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
   const boundary = { anonymous, isLocalListener, isOpen: isOpen(anonymous, isLocalListener) };
   const isOpenToAll = anonymous === 'always' && !isLocalListener;
   const routeDeps = createRouteDeps(foundation, { ...exposed, signIn }, inspection, isOpenToAll);
-  const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, {
-    host,
-    scheme,
-    isOpen: boundary.isOpen,
-  });
+  const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, { host, isOpen: boundary.isOpen });
   const families = [...a2a.families, ...mcp.families];
   const routes = [...createRouteTable(routeDeps), ...mcp.routes];
   const http = createHttp(foundation, routeDeps, { families, routes, host, tls, boundary, judgeAccessToken });
@@ -186,9 +182,9 @@ const createAdapters = (
   { settings, log, clock, metrics, store, breakers, meter, actors, uptimeSeconds }: Foundation,
   { peers, config: { live }, execution: { tasks, runtime } }: Exposed,
   routeDeps: RouteDeps,
-  { host, scheme, isOpen }: { host: string; scheme: Scheme; isOpen: boolean },
+  { host, isOpen }: { host: string; isOpen: boolean },
 ): { a2a: A2aAdapter; mcp: McpAdapter } => {
-  const common = { ...routeDeps, clock, settings, version, host, scheme, isOpen, log, actors };
+  const common = { ...routeDeps, clock, settings, version, host, isOpen, log, actors };
   const a2a = createA2aAdapter({
     ...common,
     makers: routeDeps.identity.makers,
@@ -243,7 +239,7 @@ const createHttp = (
     acceptsHost: createHostCheck({
       listening: host,
       names: settings.allowed_hosts ?? [],
-      publicUrl: settings.a2a_public_base_url,
+      publicUrls: [settings.a2a_public_base_url, settings.public_url],
     }),
     publicHost: settings.a2a_public_base_url && new URL(settings.a2a_public_base_url).host,
     publicUrl: settings.public_url,

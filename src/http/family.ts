@@ -1,6 +1,6 @@
 import type { ErrorForm } from './errors.ts';
 import type { Needs } from './needs.ts';
-import type { Route } from './route.ts';
+import type { Route, RouteRequest } from './route.ts';
 
 /**
  * A protocol's routes below one path. They share a form of errors and a check that runs first on every request.
@@ -13,7 +13,7 @@ export type Family = {
   needs: Needs;
   routes: readonly Route[];
   /** Returns the form of all errors, including refusals by the server itself. */
-  errors(header: RequestHeader): ErrorForm;
+  errors(request: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'origin'>): ErrorForm;
   /**
    * Checks a request before its route is resolved; its error is sent once the principal is known. Called once per request,
    * so it must be fast.

@@ -13,20 +13,20 @@ export type HostCheck = (host: string) => boolean;
  *
  * @param listening the address that the service listens on
  * @param names accepted hosts in addition to loopback names and addresses, without a port
- * @param publicUrl the public URL of the service, whose host is accepted too
+ * @param publicUrls public URLs of the service, whose hosts are accepted too
  */
 export const createHostCheck = ({
   listening,
   names,
-  publicUrl,
+  publicUrls,
 }: {
   listening: string;
   names: readonly string[];
-  publicUrl: string | undefined;
+  publicUrls: readonly (string | undefined)[];
 }): HostCheck | undefined => {
   if (names.length === 0 && !isLoopback(listening)) return undefined;
   const accepted = new Set(names.map((name) => hostname(name)));
-  if (publicUrl !== undefined) accepted.add(new URL(publicUrl).hostname);
+  for (const url of publicUrls) if (url !== undefined) accepted.add(new URL(url).hostname);
   // Most requests repeat the host of the previous one.
   let last = '';
   return (host) => {

@@ -74,7 +74,9 @@ export const createPipeline = (deps: PipelineDeps) => {
     const exchange = openExchange(context, res, {
       method,
       route: found?.entry.path ?? 'unmatched',
-      errors: found?.entry.family?.errors(headers.get) ?? plainErrors,
+      errors:
+        found?.entry.family?.errors({ header: headers.get, origin: () => senders.originOf(headers) }) ??
+        plainErrors,
       origin: admits(origin) ? origin : '',
       requestId: chooseRequestId(req.getHeader('x-request-id')),
     });

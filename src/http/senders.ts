@@ -49,6 +49,7 @@ export type Senders = {
 
 export const createSenders = (deps: SenderDeps): Senders => {
   const { isLocalListener, publicHost, settings } = deps;
+  const ownHost = deps.publicUrl === undefined ? undefined : new URL(deps.publicUrl).host;
   const originOf = createOwnOrigin({ publicUrl: deps.publicUrl, scheme: deps.scheme });
   const isProxy = createProxyCheck(settings.trust_forwarded_headers ? settings.trusted_proxies : []);
 
@@ -69,7 +70,7 @@ export const createSenders = (deps: SenderDeps): Senders => {
     method,
     origin: headers.get('origin') ?? '',
     site: headers.get('sec-fetch-site') ?? '',
-    hosts: [headers.get('host'), headers.get('x-forwarded-host'), publicHost],
+    hosts: [headers.get('host'), headers.get('x-forwarded-host'), publicHost, ownHost],
   });
 
   return {

@@ -29,7 +29,7 @@ export const listenForPrograms = async (
 ): Promise<Listener> => {
   const { host } = address;
   // A loopback address has a host check; the alternative only satisfies the type.
-  const acceptsHost = createHostCheck({ listening: host, names: [], publicUrl: undefined }) ?? isLoopback;
+  const acceptsHost = createHostCheck({ listening: host, names: [], publicUrls: [] }) ?? isLoopback;
   const place: Place = { programs, acceptsHost };
   const listening = uWS
     ? await listenOnUws(uWS, place, budget, address)

@@ -5,7 +5,7 @@ import { route } from '../../src/http/route.ts';
 import { createEventStream } from '../../src/http/sse.ts';
 import { serve, wire } from './serve.ts';
 
-const LOOPBACK = { listening: '127.0.0.1', names: [], publicUrl: undefined };
+const LOOPBACK = { listening: '127.0.0.1', names: [], publicUrls: [] };
 
 t.test('accepts only loopback names and addresses on a loopback listener', (t) => {
   for (const listening of ['127.0.0.1', '127.9.9.9', 'localhost', '::1']) {
@@ -48,9 +48,16 @@ t.test('accepts the public name and the configured names', (t) => {
   const accepts = createHostCheck({
     ...LOOPBACK,
     names: ['Agents.Example', '10.0.0.7', 'fd00::7'],
-    publicUrl: 'https://public.example/agents',
+    publicUrls: [undefined, 'https://public.example/agents', 'https://own.example'],
   });
-  for (const host of ['agents.example:8', 'public.example', '10.0.0.7', '[fd00::7]:8', 'localhost']) {
+  for (const host of [
+    'agents.example:8',
+    'public.example',
+    'own.example',
+    '10.0.0.7',
+    '[fd00::7]:8',
+    'localhost',
+  ]) {
     t.equal(accepts?.(host), true, host);
   }
   for (const host of ['other.agents.example', 'agents.example.evil', '10.0.0.8', '[fd00::8]']) {

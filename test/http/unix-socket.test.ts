@@ -41,7 +41,7 @@ const place = (t: Test): string => {
   return join(folder, 's');
 };
 
-const acceptsHost = createHostCheck({ listening: 'localhost', names: [], publicUrl: undefined });
+const acceptsHost = createHostCheck({ listening: 'localhost', names: [], publicUrls: [] });
 
 t.test('serves a Unix socket like a loopback address, and removes its file on stop', async (t) => {
   const path = place(t);

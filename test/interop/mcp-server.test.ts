@@ -99,7 +99,7 @@ const serveFixtures = async (t: Test): Promise<string> => {
     addReader: () => () => {},
     settings: { mcp_session_idle_secs: 3600, mcp_session_max: 100 },
   });
-  const acceptsHost = createHostCheck({ listening: '127.0.0.1', names: [], publicUrl: undefined });
+  const acceptsHost = createHostCheck({ listening: '127.0.0.1', names: [], publicUrls: [] });
   const families = [mcpRoutes(endpoint, createCallerCheck({ acceptsHost, origins: [] }), undefined)];
   const settings = { body_limit_bytes: 2 ** 21, sse_buffer_size: 1000 };
   const { url } = await serve(t, [], { families, settings });

@@ -1,5 +1,5 @@
 import type { ErrorForm } from '../../http/errors.ts';
-import type { RequestHeader } from '../../http/family.ts';
+import type { Family } from '../../http/family.ts';
 import { Forbidden } from '../../schema/outcome.ts';
 import { mcpErrors } from './errors.ts';
 
@@ -21,15 +21,12 @@ export type Challenge = {
 };
 
 /** Reads the headers of a request, which are valid only during its callback. */
-export type ChallengeFor = (header: RequestHeader) => Challenge;
+export type ChallengeFor = (request: Parameters<Family['errors']>[0]) => Challenge;
 
-/** @param originOf returns the origin of the service as the client addresses it */
-export const createChallenge =
-  (originOf: (header: RequestHeader) => string): ChallengeFor =>
-  (header) => ({
-    metadata: `${originOf(header)}${METADATA_PATH}${RESOURCE_PATH}`,
-    hasCredential: header('authorization') !== undefined,
-  });
+export const challengeTo: ChallengeFor = ({ header, origin }) => ({
+  metadata: `${origin()}${METADATA_PATH}${RESOURCE_PATH}`,
+  hasCredential: header('authorization') !== undefined,
+});
 
 export const challengingErrors =
   (challenge: Challenge): ErrorForm =>

@@ -1,5 +1,4 @@
 import type { Family } from '../../http/family.ts';
-import type { Scheme } from '../../http/listen-address.ts';
 import type { Access } from '../../identity/access/access.ts';
 import type { Makers } from '../../identity/makers.ts';
 import { isPublicAddress, resolveName } from '../../outbound/public-address.ts';
@@ -32,8 +31,6 @@ type AdapterDeps = Omit<TaskHandlerDeps, 'agents' | 'push' | 'settings' | 'store
     version: string;
     /** The address that the service listens on. */
     host: string;
-    /** The scheme of URLs that lead to the service, unless a proxy names another. */
-    scheme: Scheme;
     /** Whether requests without a credential are accepted. */
     isOpen: boolean;
     /** The published agents; a new object after each publication. */

@@ -1,12 +1,11 @@
 import { etagOf, isCached } from '../../http/etag.ts';
-import type { Scheme } from '../../http/listen-address.ts';
-import { publicOrigin } from '../../http/public-origin.ts';
 import { plainText, type Reply, reply } from '../../http/reply.ts';
 import { createTokenCheck } from '../../identity/token.ts';
 import { agentCard, type CardAgent, type CardFacts } from '../../protocols/a2a/card.ts';
 import type { CardAgents } from '../../protocols/a2a/card-agents.ts';
 import { agentNotFound, noAgents, noExtendedCard, unauthenticated } from '../../protocols/a2a/errors.ts';
 import { may } from '../../schema/principal.ts';
+import { withoutTrailingSlashes } from '../../schema/trailing-slashes.ts';
 import type { A2aRequest } from './handlers.ts';
 import { answerType } from './negotiation.ts';
 
@@ -20,7 +19,6 @@ import { answerType } from './negotiation.ts';
 export type CardSettings = {
   a2a_extended_card_bearer_token?: string | undefined;
   a2a_public_base_url?: string | undefined;
-  public_url?: string | undefined;
   identity: { issuers: readonly { id: string; issuer: string }[] };
   a2a_provider_organization: string;
   a2a_provider_url?: string | undefined;
@@ -29,11 +27,11 @@ export type CardSettings = {
   trust_forwarded_headers: boolean;
 };
 
-type CardRequest = Pick<A2aRequest, 'header' | 'tenant' | 'principal'>;
+type CardRequest = Pick<A2aRequest, 'header' | 'origin' | 'tenant' | 'principal'>;
 
 export type Cards = {
   /** @throws A2aError 404 */
-  discover(request: Pick<A2aRequest, 'header'>): Reply;
+  discover(request: Pick<A2aRequest, 'header' | 'origin'>): Reply;
   /**
    * Shows all agents to a holder of the token of the card, and to other principals those that they may invoke.
    *
@@ -53,7 +51,7 @@ export const createCards = (deps: CardDeps): Cards => {
   const token = settings.a2a_extended_card_bearer_token?.trim();
   const isToken = token ? createTokenCheck(token) : undefined;
   const cache = createCardCache(agents);
-  const factsFor = (request: Pick<A2aRequest, 'header'>): CardFacts =>
+  const factsFor = (request: Pick<A2aRequest, 'origin'>): CardFacts =>
     readFacts(deps, request, isToken !== undefined);
   const agent = (id: string): CardAgent => ({ id, description: agents.describe(id) });
 
@@ -110,23 +108,18 @@ export const createCards = (deps: CardDeps): Cards => {
 type CardDeps = {
   agents: CardAgents;
   settings: CardSettings;
-  scheme: Scheme;
   version: string;
   /** Whether requests without a credential are accepted. */
   isOpen: boolean;
 };
 
 const readFacts = (
-  { settings, scheme, version, isOpen }: CardDeps,
-  { header }: Pick<A2aRequest, 'header'>,
+  { settings, version, isOpen }: CardDeps,
+  { origin }: Pick<A2aRequest, 'origin'>,
   extended: boolean,
 ): CardFacts => ({
   version,
-  origin: publicOrigin(header, {
-    publicUrl: settings.a2a_public_base_url ?? settings.public_url,
-    trustForwarded: settings.trust_forwarded_headers,
-    scheme,
-  }),
+  origin: baseOf(settings) ?? origin(),
   organization: settings.a2a_provider_organization,
   providerUrl: settings.a2a_provider_url,
   push: settings.a2a_push_enabled,
@@ -135,6 +128,10 @@ const readFacts = (
   issuers: settings.identity.issuers,
   strict: settings.a2a_strict_card,
 });
+
+/** An address of its own for A2A may have a path. */
+const baseOf = ({ a2a_public_base_url: url }: CardSettings): string | undefined =>
+  url === undefined ? undefined : withoutTrailingSlashes(url);
 
 /** Clears the cache with each publication, and when it is full. */
 const createCardCache = (agents: CardAgents) => {

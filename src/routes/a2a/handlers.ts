@@ -18,6 +18,8 @@ export type A2aRequest = {
   /** The parsed body; undefined if the route takes none. */
   body: unknown;
   header(name: string): string | undefined;
+  /** Returns the origin under which the client reaches this service. */
+  origin(): string;
   /** Releases the concurrency slot of a request whose response takes long by design. */
   hold(): void;
 };

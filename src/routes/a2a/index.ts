@@ -61,7 +61,7 @@ const CONFIGS = 'tasks/:task_id/pushNotificationConfigs';
 
 const COMMON = {
   needs: 'invoke',
-  errors: (header: (name: string) => string | undefined) => errorsFor(header('accept')),
+  errors: ({ header }: Parameters<Family['errors']>[0]) => errorsFor(header('accept')),
   check: ({ header, query }: FamilyHead) => versionProblem(header('a2a-version'), query),
 } as const;
 
@@ -287,7 +287,7 @@ const unknown = ({ method, path, allowed }: Parameters<Family['refuse']>[0]): A2
 type Handled = RouteRequest<Record<string, string>, Record<string, unknown>, unknown>;
 
 const requestOf = (
-  { principal, scope, params, query, body, header, hold, ip, route: path }: Handled,
+  { principal, scope, params, query, body, header, origin, hold, ip, route: path }: Handled,
   reads: boolean,
 ): A2aRequest => ({
   principal,
@@ -297,6 +297,7 @@ const requestOf = (
   // `body` is a string because the route reads text.
   body: reads ? parseBody(header('content-type'), String(body)) : undefined,
   header,
+  origin,
   hold,
   query: (name) => {
     const value = query[name];

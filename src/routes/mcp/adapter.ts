@@ -1,10 +1,8 @@
-import type { Family, RequestHeader } from '../../http/family.ts';
+import type { Family } from '../../http/family.ts';
 import { createHostCheck } from '../../http/hosts.ts';
-import type { Scheme } from '../../http/listen-address.ts';
-import { publicOrigin } from '../../http/public-origin.ts';
 import type { Route } from '../../http/route.ts';
 import { type AgentToolsDeps, createAgentTools } from '../../protocols/mcp/agents.ts';
-import { createChallenge } from '../../protocols/mcp/challenge.ts';
+import { challengeTo } from '../../protocols/mcp/challenge.ts';
 import { createMcpEndpoint } from '../../protocols/mcp/endpoint.ts';
 import { createCallerCheck } from '../../protocols/mcp/origin.ts';
 import type { SessionsDeps } from '../../protocols/mcp/sessions.ts';
@@ -36,8 +34,6 @@ type AdapterDeps = Omit<AgentToolsDeps, 'published'> &
     agents(): { readonly ids: readonly string[] };
     /** The address that the service listens on. */
     host: string;
-    /** The scheme of URLs that lead to the service, unless a proxy names another. */
-    scheme: Scheme;
     settings: SessionsDeps['settings'] & {
       /** The scope of clients that connect over pipes. */
       scope_id: string;
@@ -46,7 +42,6 @@ type AdapterDeps = Omit<AgentToolsDeps, 'published'> &
       mcp_allowed_hosts: readonly string[];
       mcp_allowed_origins: readonly string[];
       public_url: string | undefined;
-      trust_forwarded_headers: boolean;
       identity: { issuers: readonly { issuer: string }[] };
     };
   };
@@ -59,23 +54,17 @@ export const createMcpAdapter = (deps: AdapterDeps): McpAdapter => {
     acceptsHost: createHostCheck({
       listening: deps.host,
       names: [...(settings.allowed_hosts ?? []), ...settings.mcp_allowed_hosts],
-      publicUrl: settings.a2a_public_base_url,
+      publicUrls: [settings.a2a_public_base_url, settings.public_url],
     }),
     origins: settings.mcp_allowed_origins,
   });
-  const originOf = (header: RequestHeader): string =>
-    publicOrigin(header, {
-      publicUrl: settings.public_url,
-      trustForwarded: settings.trust_forwarded_headers,
-      scheme: deps.scheme,
-    });
   const issuers = settings.identity.issuers.map(({ issuer }) => issuer);
-  const challengeFor = issuers.length > 0 ? createChallenge(originOf) : undefined;
+  const challengeFor = issuers.length > 0 ? challengeTo : undefined;
   let known = namesOf(agents());
   const piped = new Set<StdioServing>();
   return {
     families: [mcpRoutes(endpoint, check, challengeFor)],
-    routes: metadataRoutes({ issuers, originOf }),
+    routes: metadataRoutes(issuers),
     published() {
       const names = namesOf(agents());
       if (names === known) return;

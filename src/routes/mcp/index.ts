@@ -22,7 +22,7 @@ export const mcpRoutes = (
   needs: 'invoke',
   checkHost: check.host,
   check: ({ header }) => check.origin(header('host'), header('origin')),
-  errors: challengeFor ? (header) => challengingErrors(challengeFor(header)) : () => mcpErrors,
+  errors: challengeFor ? (request) => challengingErrors(challengeFor(request)) : () => mcpErrors,
   refuse: ({ allowed }) => reply(405, undefined, { allow: allowed.toReversed().join(', ') }),
   routes: [
     route.post(PATH, {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { RequestHeader } from '../../http/family.ts';
 import { reply, route } from '../../http/route.ts';
 import { METADATA_PATH, RESOURCE_PATH, SCOPE } from '../../protocols/mcp/challenge.ts';
 import { ErrorBody } from '../../schema/error-body.ts';
@@ -7,14 +6,8 @@ import { NotFound } from '../../schema/outcome.ts';
 
 /** The metadata of the MCP endpoint as an OAuth resource server (RFC 9728, identity.md 3.3). */
 
-export type MetadataDeps = {
-  /** The URLs of the trusted identity providers. */
-  issuers: readonly string[];
-  /** Returns the origin of the service as the client addresses it. */
-  originOf(header: RequestHeader): string;
-};
-
-export const metadataRoutes = (deps: MetadataDeps) =>
+/** @param issuers URLs of the trusted identity providers */
+export const metadataRoutes = (issuers: readonly string[]) =>
   PATHS.map(({ path, id, about }) =>
     route.get(path, {
       id,
@@ -23,7 +16,7 @@ export const metadataRoutes = (deps: MetadataDeps) =>
       tag: 'MCP',
       needs: 'nothing',
       responses: { 200: ResourceMetadata, 404: ErrorBody },
-      handle: ({ header }) => reply(200, metadataOf(deps, header), { 'cache-control': 'no-store' }),
+      handle: ({ origin }) => reply(200, metadataOf(issuers, origin()), { 'cache-control': 'no-store' }),
     }),
   );
 
@@ -41,10 +34,10 @@ const PATHS = [
 ] as const;
 
 /** @throws NotFound */
-const metadataOf = ({ issuers, originOf }: MetadataDeps, header: RequestHeader): ResourceMetadata => {
+const metadataOf = (issuers: readonly string[], origin: string): ResourceMetadata => {
   if (issuers.length === 0) throw new NotFound('no identity provider is configured (identity.issuers)');
   return {
-    resource: `${originOf(header)}${RESOURCE_PATH}`,
+    resource: `${origin}${RESOURCE_PATH}`,
     authorization_servers: [...issuers],
     scopes_supported: [SCOPE],
     bearer_methods_supported: ['header'],

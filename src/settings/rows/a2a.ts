@@ -13,7 +13,7 @@ export const a2aSettings = [
     key: 'a2a_public_base_url',
     env: 'SERVICE_A2A_PUBLIC_BASE_URL',
     type: url(),
-    doc: 'origin in agent cards; unset = the origin of the request',
+    doc: 'origin in agent cards; unset = `public_url`, or else the origin of the request',
   }),
   setting({
     key: 'a2a_provider_organization',

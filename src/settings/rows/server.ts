@@ -54,7 +54,7 @@ export const serverSettings = [
     key: 'allowed_hosts',
     env: 'SERVICE_ALLOWED_HOSTS',
     type: hostNames(),
-    doc: 'accepted `Host` values, in addition to loopback names and the host of `a2a_public_base_url`; enforced on loopback addresses, and on other addresses when set',
+    doc: 'accepted `Host` values, in addition to loopback names and the hosts of `public_url` and `a2a_public_base_url`; enforced on loopback addresses, and on other addresses when set',
   }),
   setting({
     key: 'public_url',

@@ -53,18 +53,25 @@ t.test('returns 304 for a card that the client already has', async (t) => {
   t.equal(typed.status, 200, 'the tag depends on the media type');
 });
 
-t.test('takes the origin from the first forwarded value of a trusted proxy', async (t) => {
+t.test('takes the origin from the forwarded headers of a trusted proxy (check 94)', async (t) => {
   const { call } = await startTroupe(t, minimal());
-  const forwarded = { 'x-forwarded-proto': 'https , http', 'x-forwarded-host': 'a.example, b.example' };
+  const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'a.example' };
   const { body } = await call('GET', CARD, undefined, forwarded);
   t.match(body, {
     supportedInterfaces: [{ url: 'https://a.example/v1/a2a' }],
     provider: { url: 'https://a.example' },
   });
-  const strange = { 'x-forwarded-proto': 'javascript', 'x-forwarded-host': 'a"b/c' };
-  t.match((await call('GET', CARD, undefined, strange)).body, {
-    supportedInterfaces: [{ url: /^http:\/\/127\.0\.0\.1:\d+\/v1\/a2a$/ }],
-  });
+  const ignored: Record<string, string>[] = [
+    { 'x-forwarded-proto': 'javascript', 'x-forwarded-host': 'a"b/c' },
+    // A proxy that appends to the line of a client does not vouch for all of it.
+    { 'x-forwarded-proto': 'https , http', 'x-forwarded-host': 'a.example, b.example' },
+    { 'x-real-ip': '203.0.113.7', forwarded: 'host=a.example;proto=https' },
+  ];
+  for (const strange of ignored) {
+    t.match((await call('GET', CARD, undefined, strange)).body, {
+      supportedInterfaces: [{ url: /^http:\/\/127\.0\.0\.1:\d+\/v1\/a2a$/ }],
+    });
+  }
 });
 
 t.test('names the scheme of the listener unless a proxy names another', async (t) => {

@@ -115,11 +115,12 @@ t.test('the metadata uses the public address', async (t) => {
   const troupe = await startTroupe(t, {
     settings: {
       public_url: 'https://agents.example/',
-      allowed_hosts: ['agents.example'],
       identity: { issuers: [issuerAt('https://login.example')] },
     },
   });
-  t.match(await troupe.call('GET', METADATA), { body: { resource: 'https://agents.example/v1/mcp' } });
+  t.match(await troupe.call('GET', METADATA, undefined, { host: 'agents.example' }), {
+    body: { resource: 'https://agents.example/v1/mcp' },
+  });
 });
 
 t.test('names all scopes that a call needs beyond those of its token (check 53)', async (t) => {
