@@ -11,6 +11,7 @@ import { type Discovered, discoverIssuer, discoverServer, type OAuthEntry } from
 import { ConnectionFailure, OAuthRefusal } from './failure.ts';
 import type { Reach } from './reach.ts';
 import type { RefreshResult } from './refresh.ts';
+import { createRenewed, type Renewed } from './renewed.ts';
 import { connectionOf, createConnectionRows, isOfEntry } from './rows.ts';
 import { createTokenService, type TokenService } from './tokens.ts';
 import type { Connections, GrantedTokens, ListedConnection } from './types.ts';
@@ -24,7 +25,7 @@ import type { Connections, GrantedTokens, ListedConnection } from './types.ts';
 export type ConnectionsDeps = {
   store: Pick<Store, 'connections' | 'batch' | 'commit'>;
   clock: Clock;
-  log: Pick<ServiceLog, 'warn'>;
+  log: Pick<ServiceLog, 'warn' | 'error'>;
   resolve: Resolve;
   refreshed(server: string, result: RefreshResult): void;
   /** Returns why a run cannot use the connections of its account. */
@@ -36,6 +37,7 @@ type Listener = (account: Account, server: string) => void;
 type State = {
   readonly deps: ConnectionsDeps;
   readonly rows: ReturnType<typeof createConnectionRows>;
+  readonly renewed: Renewed;
   readonly tokens: TokenService;
   readonly registrations: Registrations;
   readonly connected: Set<Listener>;
@@ -100,17 +102,21 @@ export const createConnections = (deps: ConnectionsDeps): Connections => {
     },
     async close() {
       await state.pending;
+      await state.renewed.flush();
     },
   };
 };
 
 const createState = (deps: ConnectionsDeps): State => {
   const rows = createConnectionRows(deps);
+  const renewed = createRenewed(rows, deps.log);
   const state: State = {
     deps,
     rows,
+    renewed,
     tokens: createTokenService({
       rows,
+      renewed,
       now: deps.clock.now,
       reachOf: (entry) => reachOf(state, entry),
       discover: (entry) => discover(state, entry),

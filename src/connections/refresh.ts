@@ -5,13 +5,14 @@ import { type Tokens, tokensIn } from './code-flow.ts';
 import type { OAuthEntry } from './discovery.ts';
 import { ConnectionFailure, OAuthRefusal } from './failure.ts';
 import type { Reach } from './reach.ts';
+import type { Renewed } from './renewed.ts';
 import type { Connection, ConnectionRows } from './rows.ts';
 
 /**
  * Renews tokens (identity.md 6.3).
  *
- * Guarantees: a rotated refresh token is committed before the new access token is returned. `invalid_grant` ends the
- * connection; every other failure keeps it.
+ * Guarantees: a rotated refresh token is committed before the new access token is returned, and kept in memory if that
+ * fails. `invalid_grant` ends the connection; every other failure keeps it.
  */
 export type RefreshResult = 'ok' | 'expired' | 'failed';
 
@@ -19,6 +20,7 @@ type Renewal = {
   entry: OAuthEntry;
   reach: Reach;
   rows: ConnectionRows;
+  renewed: Renewed;
   now: () => number;
   observe: (result: RefreshResult) => void;
   /** Returns the metadata of an issuer. */
@@ -27,10 +29,12 @@ type Renewal = {
 
 /** Returns the connection afterwards, which may be expired. @throws ConnectionFailure for a transient failure */
 export const refreshConnection = async (renewal: Renewal, before: Connection): Promise<Connection> => {
-  const { entry, reach, rows, now, observe, serverOf } = renewal;
+  const { entry, reach, now, observe, serverOf } = renewal;
   const { client, refresh_token, resource, issuer } = before;
   if (refresh_token === undefined) return expire(renewal, before);
   try {
+    const left = await renewal.renewed.resume(before);
+    if (left) return left;
     const as = await serverOf(issuer);
     const tokens = await withOAuth(async () =>
       tokensIn(
@@ -46,8 +50,8 @@ export const refreshConnection = async (renewal: Renewal, before: Connection): P
         now(),
       ),
     );
-    const after = renewed(before, tokens);
-    await rows.put(after);
+    const after = withTokens(before, tokens);
+    await renewal.renewed.put(before, after);
     observe('ok');
     return after;
   } catch (error) {
@@ -70,7 +74,7 @@ const expire = async ({ rows, observe }: Renewal, before: Connection): Promise<C
   return after;
 };
 
-const renewed = ({ expires_at: _, ...before }: Connection, tokens: Tokens): Connection => ({
+const withTokens = ({ expires_at: _, ...before }: Connection, tokens: Tokens): Connection => ({
   ...before,
   state: 'connected',
   scopes: [...tokens.scopes],

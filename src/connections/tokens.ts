@@ -3,9 +3,9 @@ import { type Account, type ActingAccount, SERVICE_ACCOUNT } from '../schema/acc
 import { createLock, type Lock } from '../schema/lock.ts';
 import { parseChallenge } from './challenge.ts';
 import { checkBound, type Discovered, type OAuthEntry } from './discovery.ts';
-
 import type { Reach } from './reach.ts';
 import type { RefreshResult } from './refresh.ts';
+import type { Renewed } from './renewed.ts';
 import type { Connection, ConnectionRows } from './rows.ts';
 import type { ConnectionToken, TokenRefusal } from './types.ts';
 
@@ -17,6 +17,7 @@ import type { ConnectionToken, TokenRefusal } from './types.ts';
  */
 export type TokenDeps = {
   rows: ConnectionRows;
+  renewed: Renewed;
   now: () => number;
   reachOf(entry: OAuthEntry): Reach;
   discover(entry: OAuthEntry): Promise<Discovered>;
@@ -107,6 +108,7 @@ const renew = async (
     entry,
     reach: state.reachOf(entry),
     rows: state.rows,
+    renewed: state.renewed,
     now: state.now,
     observe: (result: RefreshResult) => state.refreshed(entry.id, result),
     serverOf: (issuer: string) => state.serverOf(entry, issuer),

@@ -50,6 +50,11 @@ export const LOG_EVENTS = {
     level: 'warn',
     message: 'the tokens of a connection to an MCP server cannot be decrypted; the user must connect again',
   },
+  'connection.not_stored': {
+    level: 'error',
+    message:
+      'could not store the renewed tokens of a connection to an MCP server; they are kept in memory until the store accepts them',
+  },
   'connection.not_revoked': {
     level: 'warn',
     message:

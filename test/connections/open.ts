@@ -34,7 +34,7 @@ export const openConnections = async (
   const connections = createConnections({
     store: used,
     clock,
-    log: { warn: () => {} },
+    log: { warn: () => {}, error: () => {} },
     resolve: async (name) => [{ address: name === 'localhost' ? '127.0.0.1' : name, family: 4 }],
     refreshed: (_, result) => void results.push(result),
     refusalOf: () => undefined,

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { openStore } from '../../src/store/index.ts';
+import { startChild } from '../store/child.ts';
 import { oauthKit } from './oauth-server.ts';
 import { ALICE, acting, BOB, connect, entry, failure, openConnections } from './open.ts';
 
@@ -83,20 +84,104 @@ t.test('stores a rotated refresh token before the new access token is used (chec
   t.notOk(kit.grants.some(({ revoked }) => revoked));
 });
 
-t.test('fails a refresh whose rotated token cannot be stored, and returns no token (check 84)', async (t) => {
+t.test(
+  'a process that is killed before it uses a new token has stored the rotated one (check 84)',
+  async (t) => {
+    const kit = await oauthKit(t);
+    const dir = t.testdir();
+    const store = await openStore({ dir, durability: 'process' });
+    const { connections, clock } = await openConnections(t, { store });
+    connections.apply([entry(kit)]);
+    await connect(connections, kit);
+    await store.close();
+    for (let kill = 0; kill < 3; kill += 1) {
+      clock.time += 3_600_000;
+      const spec = JSON.stringify(entry(kit));
+      const child = startChild(t, '../connections/child-refresh.ts', [dir, spec, String(clock.time)]);
+      t.match(JSON.parse(await child.line()), { type: 'token', token: /^at-/ });
+      child.kill();
+      await child.exit;
+    }
+    t.equal(kit.requests.filter((each) => each === 'POST /token refresh_token').length, 3);
+    const again = await openStore({ dir, durability: 'process' });
+    t.teardown(() => again.close());
+    const next = await openConnections(t, { store: again });
+    next.clock.time = clock.time + 3_600_000;
+    next.connections.apply([entry(kit)]);
+    t.match(await next.connections.token(acting(ALICE), entry(kit)), { type: 'token' });
+    t.notOk(
+      kit.grants.some(({ revoked }) => revoked),
+      'no refresh token was used twice',
+    );
+  },
+);
+
+t.test('keeps a rotated token that cannot be stored, and returns it once it is (check 84)', async (t) => {
   const kit = await oauthKit(t);
-  const { connections, clock, store, results } = await openConnections(t);
+  const { connections, clock, store } = await openConnections(t);
   connections.apply([entry(kit)]);
   await connect(connections, kit);
   clock.time += 3_600_000;
-  const broken = await openConnections(t, {
-    store: { ...store, commit: () => Promise.reject(new Error('disk full')) } as typeof store,
-  });
+  const disk = { full: true };
+  const errors: string[] = [];
+  const onFullDisk = () =>
+    openConnections(t, {
+      store: {
+        ...store,
+        commit: (...given: Parameters<typeof store.commit>) =>
+          disk.full ? Promise.reject(new Error('disk full')) : store.commit(...given),
+      } as typeof store,
+      log: { warn: () => {}, error: (event) => void errors.push(event) },
+    });
+  const broken = await onFullDisk();
   broken.clock.time = clock.time;
   broken.connections.apply([entry(kit)]);
+  for (let call = 0; call < 2; call += 1)
+    await t.rejects(broken.connections.token(acting(ALICE), entry(kit)), { message: /could not be stored/ });
+  t.strictSame(errors, ['connection.not_stored', 'connection.not_stored']);
+  t.equal(kit.requests.filter((each) => each.startsWith('POST /token')).length, 2, 'one refresh');
+  disk.full = false;
+  t.match(await broken.connections.token(acting(ALICE), entry(kit)), { type: 'token' });
+  t.equal(kit.requests.filter((each) => each.startsWith('POST /token')).length, 2, 'no other refresh');
+
+  disk.full = true;
+  broken.clock.time += 3_600_000;
   await t.rejects(broken.connections.token(acting(ALICE), entry(kit)), { message: /could not be stored/ });
-  t.strictSame(broken.results, ['failed']);
-  t.strictSame(results, []);
+  disk.full = false;
+  await broken.connections.close();
+  const next = await openConnections(t, { store });
+  next.clock.time = broken.clock.time + 3_600_000;
+  next.connections.apply([entry(kit)]);
+  t.match(await next.connections.token(acting(ALICE), entry(kit)), { type: 'token' }, 'stored at the end');
+  t.notOk(kit.grants.some(({ revoked }) => revoked));
+});
+
+t.test('drops a kept token of a connection that was made again', async (t) => {
+  const kit = await oauthKit(t);
+  const { connections, clock, store } = await openConnections(t);
+  connections.apply([entry(kit)]);
+  await connect(connections, kit);
+  const disk = { full: false };
+  const broken = await openConnections(t, {
+    store: {
+      ...store,
+      commit: (...given: Parameters<typeof store.commit>) =>
+        disk.full ? Promise.reject(new Error('disk full')) : store.commit(...given),
+    } as typeof store,
+  });
+  broken.connections.apply([entry(kit)]);
+  broken.clock.time = clock.time + 3_600_000;
+  disk.full = true;
+  await t.rejects(broken.connections.token(acting(ALICE), entry(kit)));
+  disk.full = false;
+  await connect(broken.connections, kit);
+  const before = kit.grants.length;
+  broken.clock.time += 3_600_000;
+  t.match(await broken.connections.token(acting(ALICE), entry(kit)), { type: 'token' });
+  t.notOk(
+    kit.grants.slice(before - 1).some(({ revoked }) => revoked),
+    'the tokens of the second connection are used',
+  );
 });
 
 t.test('expires a connection after invalid_grant, and keeps it after an outage (check 85)', async (t) => {

@@ -46,7 +46,7 @@ export const playAuthorization = async (scenario: Scenario): Promise<void> => {
   const connections = createConnections({
     store,
     clock: { now: Date.now },
-    log: { warn: nothing },
+    log: { warn: nothing, error: nothing },
     resolve: resolveName,
     refreshed: nothing,
     refusalOf: () => undefined,

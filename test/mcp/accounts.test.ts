@@ -237,7 +237,13 @@ t.test('fails calls of runs that may not use connections', async (t) => {
   const opened = await open(t);
   const { store } = await openConnections(t);
   const refusing = createConnections({
-    ...{ store, clock: opened.clock, log: { warn: () => {} }, resolve: async () => [], refreshed: () => {} },
+    ...{
+      store,
+      clock: opened.clock,
+      log: { warn: () => {}, error: () => {} },
+      resolve: async () => [],
+      refreshed: () => {},
+    },
     refusalOf: () => "server 'notes' needs a signed-in user",
   });
   const answer = await refusing.token({ ...BOB, credential: undefined }, entry(opened.kit));
