@@ -1,6 +1,6 @@
 import { Unauthorized } from '../schema/outcome.ts';
 import type { Authenticate, AuthObserver, Presented, Surface } from '../schema/presented.ts';
-import type { Principal } from '../schema/principal.ts';
+import { NOBODY, type Principal } from '../schema/principal.ts';
 import type { RequestLimits } from '../schema/request-limits.ts';
 import { NO_SESSION_COOKIE } from './cookies.ts';
 import { crossSite } from './cross-site.ts';
@@ -32,20 +32,22 @@ export const authenticate = (
     observeAuth.admitted(principal, request);
     return principal;
   };
+  const recover = (error: unknown, lines: readonly string[]): Principal => {
+    reject(pipeline, arrival, { lines, request, error });
+    const isEnded = arrival.session !== undefined && error instanceof Unauthorized;
+    if (isEnded && arrival.endpoint.offersSignIn) return NOBODY;
+    throw error;
+  };
   let principal: Principal | Promise<Principal>;
   try {
     principal = pipeline.authenticate(request);
   } catch (error) {
-    reject(pipeline, arrival, { lines: presentedLines(request), request, error });
-    throw error;
+    principal = recover(error, presentedLines(request));
   }
   if (!(principal instanceof Promise)) return finish(principal);
   // Read now, because a request is valid only during its callback.
   const lines = presentedLines(request);
-  return principal.then(finish, (error) => {
-    reject(pipeline, arrival, { lines, request, error });
-    throw error;
-  });
+  return principal.catch((error) => recover(error, lines)).then(finish);
 };
 
 const reject = (

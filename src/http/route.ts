@@ -75,6 +75,8 @@ export type RouteSpec<P, Q, B> = {
   responses: Record<number, Answer>;
   /** The form of errors; `{"error": "text"}` unless a protocol has a different one. */
   errors?: ErrorDescription;
+  /** A browser opens the route: a session cookie that has ended counts as none, so that the route can offer sign-in. */
+  offersSignIn?: true;
   /** A credential that only this route accepts, in addition to that of a principal with the needed grant. */
   security?: 'extendedCardBearer';
   /** Returns whether a request has that credential; it is then handled without a principal, as `NOBODY`. */

@@ -8,6 +8,7 @@ import { type Reply, reply } from '../http/reply.ts';
 import { route } from '../http/route.ts';
 import { AuthorizationEnd, type AuthorizationHead, StartedAuthorization } from '../schema/authorization.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import { isLoopback } from '../schema/loopback.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import type { Principal } from '../schema/principal.ts';
 import { readReturnTo } from '../schema/return-to.ts';
@@ -62,6 +63,7 @@ const browserRoutes = ({ accounts, accessObserver }: AccountRouteDeps) => [
     description:
       'Needs a session of the user that the authorization was offered to; without a session it leads through sign-in. The scopes are shown first, unless the entry of the server bounds them.',
     needs: 'anyone',
+    offersSignIn: true,
     params: IdParams,
     query: StartQuery,
     responses: { 200: PAGE, 303: REDIRECT, 404: ErrorBody, 409: ErrorBody },
@@ -83,6 +85,7 @@ const browserRoutes = ({ accounts, accessObserver }: AccountRouteDeps) => [
     description:
       'Exchanges the code. For an authorization that a browser has started, it needs a session of the same user.',
     needs: 'anyone',
+    offersSignIn: true,
     query: z.looseObject({}),
     responses: { 200: PAGE, 303: REDIRECT, 400: PAGE, 403: PAGE, 404: ErrorBody, 409: ErrorBody },
     async handle(request) {
@@ -114,10 +117,15 @@ const appRoutes = ({ accounts, isAllowedOrigin, accessObserver }: AccountRouteDe
     params: IdParams,
     body: AppStart.meta(examples({ return_to: 'https://app.example/connected' })),
     responses: { 200: StartedAuthorization, 404: ErrorBody, 409: ErrorBody },
-    async handle({ principal, params: { id }, body }) {
+    async handle({ principal, params: { id }, body, origin }) {
       ownOf(accounts, principal, id);
-      const { origin } = new URL(accounts.addresses().redirectUri);
-      const return_to = readReturnTo(body.return_to, origin, isAllowedOrigin)?.href;
+      const own = new URL(accounts.addresses().redirectUri);
+      const isOwn = (given: string): boolean => isLoopback(own.hostname) && isSameOnLoopback(given, origin());
+      const return_to = readReturnTo(
+        body.return_to,
+        own.origin,
+        (given) => isOwn(given) || isAllowedOrigin(given),
+      )?.href;
       if (return_to === undefined)
         throw new Invalid('return_to must be an address of this service, or of an origin listed for CORS');
       return outcomeOfConnection(accounts.authorizations.start(id, { by: 'app', return_to }));
@@ -142,6 +150,10 @@ const appRoutes = ({ accounts, isAllowedOrigin, accessObserver }: AccountRouteDe
     },
   }),
 ];
+
+/** On this host, the console may have been opened under another name than the one that the service listens on. */
+const isSameOnLoopback = (given: string, origin: string): boolean =>
+  given === origin && isLoopback(new URL(origin).hostname);
 
 const documentRoute = ({ accounts }: Pick<AccountRouteDeps, 'accounts'>) =>
   route.get(CLIENT_DOCUMENT_PATH, {

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { checksumOf } from '../../src/identity/credentials/key-format.ts';
 import { AUDIENCE, startProvider } from '../identity/issuers/provider.ts';
-import { type Browser, openBrowser, THROUGH_PROXY } from './browser.ts';
+import { type Browser, ORIGIN, openBrowser, THROUGH_PROXY } from './browser.ts';
 import { ask } from './http.ts';
 import { readBlocks } from './stream.ts';
 import { ADMIN_TOKEN, startTroupe, type Troupe, type TroupeOptions } from './troupe.ts';
@@ -390,4 +390,29 @@ t.test('1 000 bad cookies fill no bucket of guesses, and are counted as sessions
   const { status, body } = await troupe.call('GET', '/metrics', undefined, bearer('short'));
   t.equal(status, 200);
   t.match(String(body.text), /auth_requests_total\{kind="session",result="invalid"\} 1000/);
+});
+
+t.test('pages that a browser opens offer sign-in in place of a refused session', async (t) => {
+  const { troupe, browser, key } = await start(t, { settings: { public_url: ORIGIN } });
+  const { key: text, id } = await key('alice');
+  await browser.call('POST', '/v1/session', undefined, bearer(text));
+  const ended = browser.cookie();
+  await troupe.call('DELETE', `/v1/keys/${id}`, undefined, admin);
+  const path = '/v1/authorizations/0193f0aa/start';
+  for (const cookie of [ended, '__Host-troupe_session=tps_nonsense', '__Host-troupe_session=']) {
+    browser.cookies.set(COOKIE, cookie.split('=')[1] ?? '');
+    const { status, headers } = await browser.call('GET', path);
+    t.equal(status, 303, cookie);
+    t.equal(headers.get('location'), `/sign-in?return_to=${encodeURIComponent(path)}`);
+    browser.cookies.clear();
+  }
+  browser.cookies.set(COOKIE, ended.split('=')[1] ?? '');
+  await browser.call('GET', path);
+  t.strictSame([...browser.cookies], [], 'the browser forgets the ended session');
+  t.match(
+    await browser.call('GET', path, undefined, { cookie: ended, ...bearer('tpk_nonsense') }),
+    { status: 401 },
+    'a header is judged instead of the cookie',
+  );
+  t.equal((await browser.call('GET', '/v1/identity', undefined, { cookie: ended })).status, 401);
 });

@@ -231,6 +231,36 @@ t.test('sends a browser back only to this service or to a listed origin', async 
     t.equal((await start(return_to)).status, 200, return_to);
 });
 
+t.test('sends a browser back to the name under which it has opened the console on this host', async (t) => {
+  const { run, troupe, kit, callback } = await open(t, {
+    settings: { public_url: undefined, secrets_key: 'a phrase for the secrets of this test' },
+  });
+  const { port, origin } = new URL(troupe.url);
+  const id = ticketOf(await run('alice', 't1', ['c1', TOOL, {}])).arguments.authorization;
+  const start = (return_to: string, host: string) =>
+    troupe.call('POST', `/v1/authorizations/${id}/start`, { return_to }, { 'x-user': 'alice', host });
+  const local = `localhost:${port}`;
+  t.equal((await start(`http://${local}/connections`, new URL(origin).host)).status, 400);
+  t.equal((await start(`http://localhost:1/connections`, local)).status, 400);
+  t.equal((await start(`https://${local}/connections`, local)).status, 400);
+  t.equal((await start(`${origin}/connections`, local)).status, 200, 'the address that it listens on');
+  const { status, body } = await start(`http://${local}/connections`, local);
+  t.equal(status, 200);
+  const back = await callback(await kit.approve(String(body.url)), '');
+  t.match(back.headers.get('location'), new RegExp(`^http://${local}/connections\\?authorization=`));
+});
+
+for (const public_url of ['https://agents.example', undefined])
+  t.test(`a name of another host is no own origin of ${public_url ?? 'a service on loopback'}`, async (t) => {
+    const { run, troupe } = await open(t, {
+      settings: { public_url, secrets_key: 'a phrase for the secrets of this test' },
+    });
+    const id = ticketOf(await run('alice', 't1', ['c1', TOOL, {}])).arguments.authorization;
+    const forged = { 'x-user': 'alice', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
+    const body = { return_to: 'https://evil.example/' };
+    t.equal((await troupe.call('POST', `/v1/authorizations/${id}/start`, body, forged)).status, 400);
+  });
+
 t.test('a denial leaves the call waiting, and cancelling it ends the wait (check 83)', async (t) => {
   const { run, as, callback, runsOf, done, troupe } = await open(t);
   const { ticket_id, arguments: shown } = ticketOf(await run('alice', 't1', ['c1', TOOL, {}]));
