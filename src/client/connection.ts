@@ -43,17 +43,29 @@ export const send = async (
   target: string,
   options: RequestOptions = {},
 ): Promise<Response> => {
-  const { token } = connection;
-  const used = token && (await untilAborted(token.current(), options.signal));
-  const response = await exchange(connection, method, target, options, used);
-  if (response.ok) return response;
-  const refused = await readError(`${method} ${target}`, response);
-  if (refused.status !== 401 || !token || used === undefined) throw refused;
-  const renewed = await untilAborted(token.renew(used), options.signal);
-  if (renewed === undefined) throw refused;
-  const repeated = await exchange(connection, method, target, options, renewed);
-  if (!repeated.ok) throw await readError(`${method} ${target}`, repeated);
-  return repeated;
+  const response = await withToken(
+    connection.token,
+    (token) => exchange(connection, method, target, options, token),
+    options.signal,
+  );
+  if (!response.ok) throw await readError(`${method} ${target}`, response);
+  return response;
+};
+
+/** Calls `ask` with the token, and again with another one if the response is a 401. @throws like `send` */
+export const withToken = async (
+  token: Token | undefined,
+  ask: (token: string | undefined) => Promise<Response>,
+  signal?: AbortSignal,
+): Promise<Response> => {
+  const used = token && (await untilAborted(token.current(), signal));
+  const response = await ask(used);
+  if (response.status !== 401 || !token || used === undefined) return response;
+  const renewed = await untilAborted(token.renew(used), signal);
+  if (renewed === undefined) return response;
+  // The connection is free for the repeated request.
+  await response.body?.cancel();
+  return ask(renewed);
 };
 
 /** @throws ConnectionLost, the reason of the signal */

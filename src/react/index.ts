@@ -11,14 +11,17 @@
 import { type Chat, type UseChatHelpers, useChat } from '@ai-sdk/react';
 import { generateId, type UIMessage } from 'ai';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { createToken, type Token } from '../client/token.ts';
 import { type Approval, bindApproval } from './approve.ts';
 import { enter, retry, stop } from './catch-up.ts';
 import { pollThread } from './poll-thread.ts';
 import { withTabLock } from './tab-lock.ts';
 import type { ThreadChat, ThreadChatOptions } from './thread.ts';
 import { createThreadChat } from './thread-chat.ts';
+import { withText } from './transcript.ts';
 
 export { ConnectionLost, TroupeError, Unauthorized, Unavailable } from '../client/errors.ts';
+export type { TokenSource } from '../client/token.ts';
 export type { Approval } from './approve.ts';
 export type { PageTool, PageTools } from './thread.ts';
 
@@ -94,7 +97,7 @@ export type TroupeChat<Message extends UIMessage = UIMessage> = Omit<
   deny(approval: Approval): void;
   /** Answers a call; the run continues. */
   answer(answer: Answer): void;
-  /** Replaces an earlier message of the user; all later messages are removed. */
+  /** Replaces the text of an earlier message of the user, whose files remain; all later messages are removed. */
   edit(messageId: string, text: string): void;
   /** After a failure, reads the thread and sends the message again if it has no response. */
   retry(): void;
@@ -186,7 +189,12 @@ export const useTroupeChat = <Message extends UIMessage = UIMessage>(
       setProblem(undefined);
       return chat.sendMessage(...message);
     },
-    edit: (messageId, text) => attempt(() => chat.sendMessage({ messageId, text })),
+    edit: (messageId, text) =>
+      attempt(() => {
+        const parts = withText(chat.messages.find(({ id }) => id === messageId)?.parts ?? [], text);
+        // Text and files are parts of messages with any types of data and tools.
+        return chat.sendMessage({ messageId, parts } as Parameters<typeof chat.sendMessage>[0]);
+      }),
     retry: () => attempt(() => retry(thread)),
     stop: () => attempt(() => stop(thread)),
   };
@@ -199,12 +207,15 @@ const useThread = (options: TroupeChatOptions): ThreadChat => {
   const threadId = options.threadId ?? ownId;
   const latest = useRef(options);
   latest.current = options;
+  // A page may create the function with each render; the token that it has returned remains in use.
+  const [renewed] = useState(() => createToken(() => tokenOf(latest.current)));
   return useMemo(
     () =>
       createThreadChat({
         threadId,
         ...(url !== undefined && { url }),
         ...(agentId !== undefined && { agentId }),
+        token: () => tokenNow(latest.current, renewed),
         headers() {
           const { headers = {} } = latest.current;
           return typeof headers === 'function' ? headers() : headers;
@@ -213,6 +224,13 @@ const useThread = (options: TroupeChatOptions): ThreadChat => {
         tools: () => latest.current.tools ?? {},
         alone: withTabLock,
       }),
-    [url, threadId, agentId],
+    [url, threadId, agentId, renewed],
   );
 };
+
+/** @throws TypeError for an invalid text */
+const tokenNow = ({ token }: TroupeChatOptions, renewed: Token): Token | undefined =>
+  typeof token === 'string' ? createToken(token) : token && renewed;
+
+const tokenOf = ({ token = '' }: TroupeChatOptions): string | Promise<string> =>
+  typeof token === 'function' ? token() : token;

@@ -1,5 +1,6 @@
 import { Chat } from '@ai-sdk/react';
 import { DefaultChatTransport } from 'ai';
+import { withToken } from '../client/connection.ts';
 import { readError } from '../client/errors.ts';
 import { withoutTrailing } from '../schema/trailing.ts';
 import { settle } from './catch-up.ts';
@@ -31,7 +32,15 @@ export const createThreadChat = (input: ThreadChatInput): ThreadChat => {
         settle(thread).catch(() => {});
       },
     }),
-    connection: { url, headers, fetch: (request) => input.fetch(request), pauses: [] },
+    connection: {
+      url,
+      headers,
+      get token() {
+        return input.token?.();
+      },
+      fetch: (request) => input.fetch(request),
+      pauses: [],
+    },
     tools: input.tools,
     alone: input.alone,
     shown: 0,
@@ -69,7 +78,7 @@ const ask = async (
   const lastMessage = thread.chat.lastMessage;
   if (lastMessage?.role === 'user') unsent.add(lastMessage.id);
   const leaving = new AbortController();
-  const answered = send(target, { ...init, signal: leaving.signal });
+  const answered = sendWithToken(thread, send, target, { ...init, signal: leaving.signal });
   const asking = answered.catch(() => {});
   thread.asking = asking;
   // A sent message arrives even if the page is left.
@@ -83,3 +92,15 @@ const ask = async (
   const address = target instanceof Request ? target.url : target;
   throw await readError(`${method} ${new URL(address, 'http://page').pathname}`, response);
 };
+
+const sendWithToken = async (
+  { connection }: ThreadChat,
+  send: typeof fetch,
+  target: Parameters<typeof fetch>[0],
+  init: RequestInit,
+): Promise<Response> =>
+  withToken(connection.token, (token) => {
+    const headers = new Headers(init.headers);
+    if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+    return send(target, { ...init, headers });
+  });

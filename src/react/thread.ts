@@ -1,6 +1,7 @@
 import type { Chat } from '@ai-sdk/react';
 import type { UIMessage } from 'ai';
 import type { Connection } from '../client/connection.ts';
+import type { Token, TokenSource } from '../client/token.ts';
 
 /**
  * One thread of the service as a chat of the AI SDK, with its stock transport. Stored messages come from the history,
@@ -36,7 +37,13 @@ export type ThreadChatOptions = {
   threadId: string;
   /** Agent that responds; default: the agent of the thread, or `default`. */
   agentId?: string;
-  /** Headers of each request, such as the authorization; a function is called for every request. */
+  /**
+   * The bearer token of all requests, or a function that returns it. The function may be asynchronous; it is called
+   * again after a 401, and the rejected request is repeated with the new token. An error of the function is that of the
+   * request.
+   */
+  token?: TokenSource;
+  /** Further headers of each request; a function is called for every request. `token` replaces `authorization`. */
   headers?: Record<string, string> | (() => Record<string, string>);
   /** Default: the `fetch` of the platform. */
   fetch?: typeof fetch;
@@ -48,7 +55,9 @@ export type ThreadChatOptions = {
 export type TabLock = (name: string, act: () => Promise<void>) => void;
 
 /** Functions in the input may change at any time. */
-export type ThreadChatInput = Omit<ThreadChatOptions, 'headers' | 'fetch' | 'tools'> & {
+export type ThreadChatInput = Omit<ThreadChatOptions, 'token' | 'headers' | 'fetch' | 'tools'> & {
+  /** @throws TypeError for an invalid text */
+  token?: () => Token | undefined;
   headers: () => Record<string, string>;
   fetch: typeof fetch;
   tools: () => PageTools;

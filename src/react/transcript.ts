@@ -56,3 +56,14 @@ export const hasSameText = (one: readonly UIMessage[], other: readonly UIMessage
 
 export const textOf = ({ parts }: UIMessage): string =>
   parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+
+/** Returns the parts of a message of the user with another text, in the place of the first one. */
+export const withText = (parts: readonly Part[], text: string): Part[] => {
+  const edited: Part = { type: 'text', text };
+  const first = parts.findIndex(({ type }) => type === 'text');
+  if (first < 0) return [...parts, edited];
+  return parts.flatMap((part, index): Part[] => {
+    if (index === first) return [edited];
+    return part.type === 'text' ? [] : [part];
+  });
+};

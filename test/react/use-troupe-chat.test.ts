@@ -22,6 +22,10 @@ const options = (threadId: string, more: Partial<TroupeChatOptions> = {}): Troup
   ...more,
 });
 
+/** The smallest image. */
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
 const shown = ({ messages }: TroupeChat): string[] => partsOf(messages);
 
 const shows =
@@ -176,6 +180,28 @@ t.test('edits a message, and stops a run', async (t) => {
   t.match(body, { termination_reason: { type: 'cancelled' } });
 });
 
+t.test('an edited message keeps its files', async (t) => {
+  const page = await view.open(t, options('edited files'));
+  const url = `data:image/png;base64,${PNG}`;
+  const parts = [
+    { type: 'text' as const, text: 'what is' },
+    { type: 'file' as const, mediaType: 'image/png', url },
+    { type: 'text' as const, text: 'this?' },
+  ];
+  page.now().sendMessage({ parts });
+  await page.until(({ isBusy, messages }) => !isBusy && messages.length === 2);
+  const [first] = page.now().messages;
+  page.now().edit(String(first?.id), 'who is it?');
+  await page.until(({ isBusy, messages }) => !isBusy && /who is it/.test(JSON.stringify(messages)));
+  const sent = models.requests.at(-1)?.request.messages.at(-1);
+  t.match(sent, { role: 'user', content: [{ text: 'who is it?' }, { type: 'image' }] });
+  t.equal(sent?.content.length, 2);
+  page.leave();
+  const again = await view.open(t, options('edited files'));
+  await again.until(({ isLoaded }) => isLoaded);
+  t.match(again.now().messages[0]?.parts, [{ type: 'text', text: 'who is it?' }, { type: 'file' }]);
+});
+
 t.test('shows changes by others while the page is visible, and after it becomes visible again', async (t) => {
   const { asked, fetch } = listening();
   const page = await view.open(t, options('others', { refresh: 1, fetch }));
@@ -328,4 +354,65 @@ t.test('draws an answer that arrives all at once', async (t) => {
   });
   page.now().sendMessage({ text: 'hello' });
   await page.until(shows('hello', words.join('')));
+});
+
+/** A service that accepts the token `t<n>` of the moment, and records those of all requests. */
+const guarded = () => {
+  const state = { n: 1, seen: [] as string[], fetch: fetch };
+  state.fetch = async (target, init) => {
+    const head = new Headers(target instanceof Request ? target.headers : init?.headers);
+    const given = head.get('authorization') ?? '';
+    state.seen.push(given);
+    if (given !== `Bearer t${state.n}`) return new Response('{"error":"session has ended"}', { status: 401 });
+    return fetch(target, init);
+  };
+  return state;
+};
+
+t.test('sends a token, and requests another one after a 401', async (t) => {
+  const service = guarded();
+  let asked = 0;
+  const given = () =>
+    options('with a token', {
+      fetch: service.fetch,
+      // Each render has another function.
+      token: async () => {
+        asked += 1;
+        return `t${service.n}`;
+      },
+    });
+  const page = await view.open(t, given());
+  await page.until(({ isLoaded }) => isLoaded);
+  page.now().sendMessage({ text: 'hello' });
+  await page.until(shows('hello', 'echo: hello'));
+  page.show(given());
+  t.equal(asked, 1, 'the token is kept');
+  t.strictSame([...new Set(service.seen)], ['Bearer t1']);
+
+  service.n = 2;
+  page.now().sendMessage({ text: 'again' });
+  await page.until(shows('hello', 'echo: hello', 'again', 'echo: again'));
+  t.equal(asked, 2, 'once for all rejected requests');
+  t.equal(page.now().error, undefined);
+  t.strictSame([...new Set(service.seen)], ['Bearer t1', 'Bearer t2']);
+});
+
+t.test('a token as a text applies from the next request on, and an invalid one is an error', async (t) => {
+  const service = guarded();
+  const page = await view.open(t, options('with a text', { fetch: service.fetch, token: 't0' }));
+  await page.until(({ error }) => error instanceof Unauthorized);
+  page.show(options('with a text', { fetch: service.fetch, token: 't1', headers: { authorization: 'x' } }));
+  page.now().sendMessage({ text: 'hello' });
+  await page.until(shows('hello', 'echo: hello'));
+  view.turn('hidden');
+  view.turn('visible');
+  await page.until(({ error }) => error === undefined);
+  const bad = await view.open(t, options('bad', { fetch: service.fetch, token: 'a\nb' }));
+  await bad.until(({ error }) => error instanceof TypeError);
+  t.notMatch(bad.now().error?.message, /a\nb/);
+  const failing = await view.open(
+    t,
+    options('failing', { fetch: service.fetch, token: () => Promise.reject(new Error('signed out')) }),
+  );
+  await failing.until(({ error }) => error?.message === 'signed out');
 });
