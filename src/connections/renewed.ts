@@ -20,7 +20,7 @@ export type Renewed = {
 
 type Kept = { before: Connection; after: Connection };
 
-/** Beyond it, the connection that was kept first is given up. */
+/** Beyond it, the connection that was kept first is dropped. */
 export const MOST_KEPT = 1000;
 
 export const createRenewed = (rows: Pick<ConnectionRows, 'put'>, log: Pick<ServiceLog, 'error'>): Renewed => {

@@ -2,9 +2,11 @@ import t from 'tap';
 import { TroupeError, Unauthorized } from '../../src/client/errors.ts';
 import { ModelError } from '../../src/models/errors.ts';
 import type { TroupeChat, TroupeChatOptions } from '../../src/react/index.ts';
+import { digestOfCall } from '../../src/schema/call-digest.ts';
 import { asks } from '../service/models.ts';
 import { withTools } from '../service/suspended.ts';
 import { eventually } from '../service/troupe.ts';
+import { runEcho, withUsers } from '../service/users.ts';
 import { openDocument } from './page.ts';
 import { partsOf } from './tabs.ts';
 
@@ -415,4 +417,28 @@ t.test('a token as a text applies from the next request on, and an invalid one i
     options('failing', { fetch: service.fetch, token: () => Promise.reject(new Error('signed out')) }),
   );
   await failing.until(({ error }) => error?.message === 'signed out');
+});
+
+t.test('a decision in a run of another user has the digest of the shown call', async (t) => {
+  const service = await withUsers(t);
+  const alice = service.user('alice');
+  const ofService = (threadId: string) =>
+    options(threadId, { url: service.url, headers: service.user('bob', 'member', 'write:all').head });
+  service.models.steps.push(asks(['c1', 'risky'], ['c2', 'risky']));
+  await runEcho(alice, 'of-alice', { agentId: 'steps' });
+  const page = await view.open(t, ofService('of-alice'));
+  await page.until(
+    (chat) => shown(chat).filter((part) => part === 'tool-risky approval-requested').length === 2,
+  );
+  page.now().approve({ id: 'perm_c1' });
+  page.now().deny({ id: 'perm_c2' });
+  await page.until((chat) => shown(chat).at(-1) === 'echo: Hello' && !chat.isBusy);
+  t.equal(page.now().error, undefined);
+  t.strictSame(service.tools.executed, ['c1']);
+  const { body } = await alice.get('/v1/threads/of-alice/events');
+  const decided = (body.items as { event_kind: string; payload: object }[]).filter(
+    ({ event_kind }) => event_kind === 'ToolPermissionResolved',
+  );
+  const digest = digestOfCall({ tool: 'risky', arguments: {} });
+  t.match(decided, [{ payload: { decided_by: 'bob', digest } }, { payload: { decided_by: 'bob', digest } }]);
 });

@@ -129,7 +129,7 @@ const readFacts = (
   strict: settings.a2a_strict_card,
 });
 
-/** An address of its own for A2A may have a path. */
+/** A separate address for A2A may have a path. */
 const baseOf = ({ a2a_public_base_url: url }: CardSettings): string | undefined =>
   url === undefined ? undefined : withoutTrailingSlashes(url);
 
