@@ -107,7 +107,7 @@ export const controlRoutes = ({ access, runtime }: Pick<RouteDeps, 'access' | 'r
       async handle({ principal, params: { id }, body, route: path, ip }) {
         const { tool_call_id } = body;
         const place = access.work(principal, id, 'decide');
-        const mayWrite = access.may(principal, place, 'write');
+        const mayWrite = access.may(principal, place.thread, 'write');
         await runtime.decide(place.scope, place.id, kind, {
           ...body,
           principal,

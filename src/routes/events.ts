@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { EventFeed } from '../events/feed.ts';
+import type { EventReader } from '../events/follower.ts';
 import { eventStream } from '../http/described.ts';
 import { listReply } from '../http/list-reply.ts';
 import { route } from '../http/route.ts';
-import { createEventStream } from '../http/sse.ts';
+import { createEventStream, type EventStream } from '../http/sse.ts';
 import type { Access } from '../identity/access/access.ts';
 import { CanonicalEvent } from '../schema/canonical-event.ts';
 import { ErrorBody } from '../schema/error-body.ts';
@@ -62,8 +63,15 @@ const logRoutes = (
     responses: { 200: EventList, 410: ErrorBody },
     handle({ principal, params, query }) {
       const { scope, id } = access[owner](principal, params.id, 'read');
-      const { texts, next_cursor, has_more } = events.list(scope, logOf(id), query.cursor, query.limit);
-      return listReply('items', texts, { next_cursor, has_more });
+      const { items, texts, next_cursor, has_more } = events.list(
+        scope,
+        logOf(id),
+        query.cursor,
+        query.limit,
+      );
+      const shown = access.shownEvent(principal, { scope, id });
+      const given = shown ? items.map((event) => JSON.stringify(shown(event))) : texts;
+      return listReply('items', given, { next_cursor, has_more });
     },
   }),
   route.get(`${path}/stream`, {
@@ -88,9 +96,35 @@ const logRoutes = (
       const { scope, id } = access[owner](principal, params.id, 'read');
       const stream = createEventStream({ reading: access.reading(owner, { scope, id }, 'read') });
       const from = query.cursor ?? header('last-event-id') ?? events.end(scope, logOf(id));
-      events.follow(scope, logOf(id), from, stream);
+      const shown = access.shownEvent(principal, { scope, id });
+      events.follow(scope, logOf(id), from, shown ? readerOf(stream, shown) : stream);
       stream.write(`: from ${from}\n\n`, 1);
       return stream;
     },
   }),
 ];
+
+type Shown = NonNullable<ReturnType<Access['shownEvent']>>;
+
+/**
+ * Frames are encoded once for all followers of a log. They are decoded again only for readers of the threads of another
+ * user.
+ */
+const readerOf = (stream: EventStream, shown: Shown): EventReader => ({
+  write: (frames, count) =>
+    stream.write(
+      frames.replace(DATA, (_, text) => shownFrame(text, shown)),
+      count,
+    ),
+  end: () => stream.end(),
+  onClose: (listener) => stream.onClose(listener),
+  onDrain: (listener) => stream.onDrain(listener),
+  get stalled() {
+    return stream.stalled;
+  },
+});
+
+/** Frames have one line of data; that of an `error` is no event. */
+const DATA = /(?<=^id: .*\n)data: (.*)$/gm;
+
+const shownFrame = (text: string, shown: Shown): string => `data: ${JSON.stringify(shown(JSON.parse(text)))}`;

@@ -75,7 +75,7 @@ export const listRuns = (
       text: q === undefined ? undefined : createRunSearch(store, scope, q),
       now: clock.now(),
     },
-    preview === 'true' ? withPreview(store, scope) : undefined,
+    shownTo(access, principal, preview === 'true' ? withPreview(store, scope) : wireRun),
   );
   return listReply('items', page.texts, {
     total: page.total,
@@ -85,6 +85,13 @@ export const listRuns = (
     ...(page.prev !== undefined && { prev_cursor: encodeCursor('run_', page.prev, bound) }),
   });
 };
+
+const shownTo =
+  (access: RouteDeps['access'], principal: Principal, view: (run: RunRecord) => ListedRun) =>
+  (run: RunRecord): ListedRun => {
+    const listed = view(run);
+    return { ...listed, ...access.shownRun(principal, listed) };
+  };
 
 /** Creates the search of one page. */
 export const createRunSearch = (store: RouteDeps['store'], scope: string, q: string) => {

@@ -134,7 +134,7 @@ const readRoutes = (deps: RouteDeps) => [
       const { scope, id } = deps.access.run(principal, params.id, 'read');
       const run = deps.store.runs.get(scope, id);
       if (!run) throw new NotFound(`run not found: ${params.id}`);
-      return wireRun(run);
+      return deps.access.shownRun(principal, wireRun(run));
     },
   }),
 ];
@@ -198,7 +198,7 @@ const threadRunRoutes = (deps: RouteDeps) => [
       const latest = deps.store.threads.get(scope, id)?.thread.latest_run_id;
       const run = latest === undefined ? undefined : deps.store.runs.get(scope, latest);
       if (!run) throw new NotFound(`run not found: no runs for thread ${params.id}`);
-      return wireRun(run);
+      return deps.access.shownRun(principal, wireRun(run));
     },
   }),
 ];

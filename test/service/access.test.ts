@@ -1,7 +1,7 @@
 import t from 'tap';
 import { longUidOf } from '../../src/schema/thread-uid.ts';
 import { asks } from './models.ts';
-import { eventually } from './troupe.ts';
+import { ADMIN_TOKEN, eventually } from './troupe.ts';
 import { runEcho, type User, withUsers } from './users.ts';
 
 /** Ownership and visibility of threads: identity.md 1.3 to 1.5 and 12, checks 45 to 50. */
@@ -87,6 +87,122 @@ t.test('a shared thread does not name a parent that the reader may not see', asy
   t.match((await service.user('rita', 'viewer').get(path)).body, { parent_thread_id: parent.id });
   await alice.call('PATCH', `/v1/threads/${parent.id}`, { visibility: 'read' });
   t.match((await bob.get(path)).body, { parent_thread_id: parent.id });
+});
+
+t.test('events and runs of a shared thread do not name a parent that the reader may not see', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob] = [service.user('alice'), service.user('bob')];
+  const lead = { id: 'lead', model_id: 'steps', delegates: ['echo'] };
+  const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  t.equal((await service.call('PUT', '/v1/config/agents/lead', lead, admin)).status, 200);
+  service.models.steps.push(asks(['d1', 'agent_run_echo', { prompt: 'say it' }]));
+  await runEcho(alice, 'above', { agentId: 'lead' });
+  const { body } = await alice.get('/v1/threads/above/runs');
+  const [parent] = body.items as [{ run_id: string }];
+  const { body: threads } = await alice.get('/v1/threads');
+  const child = (threads.items as string[]).find((id) => id !== 'above') ?? '';
+  await alice.call('PATCH', `/v1/threads/${child}`, { visibility: 'read' });
+  const { body: runs } = await alice.get(`/v1/threads/${child}/runs`);
+  const [run] = runs.items as [{ run_id: string; activation: { trace: { parent_thread_id: string } } }];
+  t.equal(run.activation.trace.parent_thread_id, 'above');
+
+  const paths = [
+    `/v1/threads/${child}`,
+    `/v1/threads/${child}/events`,
+    `/v1/threads/${child}/runs`,
+    `/v1/threads/${child}/runs/latest`,
+    `/v1/runs/${run.run_id}`,
+    `/v1/runs/${run.run_id}/events`,
+    '/v1/runs',
+    '/v1/runs?preview=true',
+    '/v1/threads/summaries',
+  ];
+  const named = new RegExp(`"above"|${parent.run_id}`);
+  const read = async (user: User, path: string) => JSON.stringify((await user.get(path)).body);
+  for (const path of paths) {
+    t.match(await read(alice, path), named, `the owner sees it: ${path}`);
+    t.match(await read(service.user('rita', 'viewer'), path), named, `a reader of all sees it: ${path}`);
+    const seen = await read(bob, path);
+    t.match(seen, new RegExp(child), path);
+    t.notMatch(seen, named, path);
+  }
+  const follow = async (user: User): Promise<string> => {
+    const response = await fetch(`${service.url}/v1/threads/${child}/events/stream?cursor=cur_0`, {
+      headers: user.head,
+    });
+    let text = '';
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk;
+      if (/RunFinished/.test(text) && text.endsWith('\n\n')) break;
+    }
+    return text;
+  };
+  const [whole, shown] = [await follow(alice), await follow(bob)];
+  t.match(whole, named);
+  t.notMatch(shown, named);
+  t.match(shown, /"parent_thread_id":null/);
+  t.strictSame(shown.match(/^id: .*$/gm), whole.match(/^id: .*$/gm), 'the same events');
+  await alice.call('PATCH', '/v1/threads/above', { visibility: 'read' });
+  t.match(await read(bob, `/v1/threads/${child}/events`), named, 'the parent is visible now');
+});
+
+t.test('a user with `write:all` uses the ids of dispatches of other users', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob, carol] = [service.user('alice'), service.user('bob'), service.user('globex/carol')];
+  const operator = service.user('olga', 'member', 'write:all');
+  const send = async (thread: string, agent_id: string): Promise<string> => {
+    const { body } = await alice.post('/v1/threads', { title: thread });
+    const { body: sent } = await alice.post(`/v1/threads/${body.id}/messages`, { agent_id, ...hello });
+    t.type(sent.dispatch_id, 'string');
+    return String(sent.dispatch_id);
+  };
+  const first = await send('first', 'slow');
+  const cancel = (user: User, id: string) => user.post(`/v1/runs/${id}/cancel`);
+  for (const stranger of [bob, carol]) {
+    const unknown = await cancel(stranger, 'd0');
+    t.equal(unknown.status, 404);
+    t.match(await cancel(stranger, first), {
+      status: 404,
+      body: { error: String(unknown.body.error).replace('d0', first) },
+    });
+  }
+  const reader = service.user('rita', 'invoke', 'read:all');
+  t.match(await cancel(reader, first), { status: 403, body: { needs: ['write:all'] } });
+  t.equal((await cancel(operator, first)).status, 202);
+  await eventually(
+    () => alice.get('/v1/runs'),
+    ({ body }) => (body.items as { status: string }[]).every(({ status }) => status === 'done'),
+  );
+});
+
+t.test('a decision by the id of a run or dispatch has the rights on its thread', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob] = [service.user('alice'), service.user('bob')];
+  const deny = { toolCallId: 'c1', action: 'cancel' };
+  for (const by of ['run_id', 'dispatch_id'] as const) {
+    service.models.steps.push(asks(['c1', 'pick_color']));
+    const { body: thread } = await alice.post('/v1/threads', {});
+    await alice.post(`/v1/threads/${thread.id}/messages`, { agent_id: 'steps', ...hello });
+    const { body: run } = await eventually(
+      () => alice.get(`/v1/threads/${thread.id}/runs/latest`),
+      ({ body }) => body.status === 'waiting',
+    );
+    const decide = (decision: object) => bob.post(`/v1/runs/${run[by]}/decision`, decision);
+    t.equal((await decide(deny)).status, 404, by);
+    await alice.call('PATCH', `/v1/threads/${thread.id}`, { visibility: 'read' });
+    t.match(await decide(deny), { status: 403, body: { needs: ['write:all'] } }, by);
+    await alice.call('PATCH', `/v1/threads/${thread.id}`, { visibility: 'write' });
+    t.equal(
+      (await decide({ ...deny, action: 'resume', payload: 'red' })).status,
+      403,
+      'only its user answers',
+    );
+    t.equal((await decide(deny)).status, 202, by);
+    await eventually(
+      () => alice.get(`/v1/threads/${thread.id}/runs/latest`),
+      ({ body }) => body.status === 'done',
+    );
+  }
 });
 
 t.test('a user who takes the id of another thread does not hide it from readers', async (t) => {

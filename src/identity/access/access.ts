@@ -1,11 +1,20 @@
+import type { CanonicalEvent } from '../../schema/canonical-event.ts';
 import { Conflict } from '../../schema/outcome.ts';
 import { baseOf, ownedIn, ownerOf, partitionOf, sharedIn } from '../../schema/partition.ts';
 import type { Lists, Place } from '../../schema/place.ts';
 import { forbidden, may, mayAtAll, type Need, type Principal } from '../../schema/principal.ts';
 import type { Reading } from '../../schema/reader.ts';
+import type { Run } from '../../schema/run.ts';
 import type { Visibility } from '../../schema/thread.ts';
 import { idInUid, isMadeHere, longUidOf } from '../../schema/thread-uid.ts';
 import type { Store } from '../../store/index.ts';
+import {
+  eventWithoutHiddenParent,
+  type IsHidden,
+  type NamesParents,
+  runWithoutHiddenParent,
+  withoutHiddenParent,
+} from './hidden-parents.ts';
 
 /**
  * The only way from the id in a request to a thread, a run or a task (identity.md 1.3 to 1.5).
@@ -29,14 +38,21 @@ export type Access = {
   thread(principal: Principal, id: string, right: Right): Place;
   /** Like `thread`, for the id of a run or a task. The rights are those on its thread. */
   run(principal: Principal, id: string, right: Right): Place;
-  /** Like `run`, for an id that may be that of a run, of one of its dispatches, or of a thread. */
-  work(principal: Principal, id: string, right: Right): Place;
+  /**
+   * Like `run`, for an id that may be that of a run, of one of its dispatches, or of a thread. `thread` is the thread whose
+   * owner and visibility decide.
+   */
+  work(principal: Principal, id: string, right: Right): Place & { thread: Place };
   /** Returns the names of the lists that contain everything that the principal may read, and nothing else. */
   lists(principal: Principal): Lists;
   /** Returns whether the principal may read a thread. */
   sees(principal: Principal, place: Place): boolean;
-  /** Returns a thread without the link to a parent that the principal may not read. */
+  /** Returns a thread without the links to threads that the principal may not read. */
   shown<Shown extends ShownThread>(principal: Principal, thread: Shown): Shown;
+  /** Like `shown`, for a run. */
+  shownRun(principal: Principal, run: Run): Run;
+  /** Returns the function that does the same for events of a thread; undefined if the principal may read all of them. */
+  shownEvent(principal: Principal, place: Place): ((event: CanonicalEvent) => CanonicalEvent) | undefined;
   /** Returns whether the principal has the right on a thread that it may read. */
   may(principal: Principal, place: Place, right: Right): boolean;
   /** @throws Forbidden without the right on a thread that the principal may read, or that is new */
@@ -53,14 +69,14 @@ export type Access = {
   mayOutlive(principal: Principal, run: Place): boolean;
 };
 
-type ShownThread = { owner?: string | undefined; parent_thread_id?: string | undefined };
+type ShownThread = NamesParents & { owner?: string | undefined };
 
 export type Right = 'read' | 'write' | 'decide';
 
 type AccessStore = {
   threads: Pick<Store['threads'], 'get' | 'partitionsWith'>;
   runs: Pick<Store['runs'], 'get' | 'partitionsWith'>;
-  dispatches: Pick<Store['dispatches'], 'get'>;
+  dispatches: Pick<Store['dispatches'], 'get' | 'partitionsWith'>;
 };
 
 /** Finds things of one kind by id. */
@@ -97,20 +113,18 @@ export const createAccess = (store: AccessStore): Access => {
     work(principal, id, right) {
       const own = partitionOf(principal);
       const isRun = runs.has(own, id) || (!threads.has(own, id) && find(runs, principal, id) !== undefined);
-      if (store.dispatches.get(own, id)) return { scope: own, id };
-      return place(isRun ? runs : threads, principal, id, right);
+      const dispatch = isRun || threads.has(own, id) ? undefined : findDispatch(store, principal, id);
+      if (!dispatch) {
+        const finder = isRun ? runs : threads;
+        const found = place(finder, principal, id, right);
+        return { ...found, thread: finder.threadOf(found) ?? found };
+      }
+      check(principal, { scope: dispatch.scope, visibility: visibilityOf(dispatch.thread) }, right);
+      return { scope: dispatch.scope, id, thread: dispatch.thread };
     },
     lists: listsFor,
     sees,
-    shown(principal, thread) {
-      const { parent_thread_id: parent, owner } = thread;
-      if (!parent || owner === principal.user) return thread;
-      const above = { scope: partitionOf({ scope: principal.scope, user: owner }), id: parent };
-      if (sees(principal, above)) return thread;
-      const { parent_thread_id: _, ...rest } = thread;
-      // The field is optional.
-      return rest as typeof thread;
-    },
+    ...createViews(sees),
     may: (principal, at, right) =>
       missing(principal, { scope: at.scope, visibility: visibilityOf(at) }, right) === undefined,
     check: (principal, at, right) =>
@@ -135,6 +149,23 @@ export const createAccess = (store: AccessStore): Access => {
       const seen = { scope: thread.scope, visibility: visibilityOf(thread) };
       const mayWrite = isVisible(principal, seen) && missing(principal, seen, 'write') === undefined;
       return mayWrite && mayShare(principal, thread.scope);
+    },
+  };
+};
+
+/** Threads name only threads of their owner. */
+const createViews = (sees: Access['sees']): Pick<Access, 'shown' | 'shownRun' | 'shownEvent'> => {
+  const hiddenFrom = (principal: Principal, { owner }: { owner?: string | undefined }): IsHidden => {
+    const scope = partitionOf({ scope: principal.scope, user: owner });
+    return (id) => !sees(principal, { scope, id });
+  };
+  return {
+    shown: (principal, thread) => withoutHiddenParent(thread, hiddenFrom(principal, thread)),
+    shownRun: (principal, run) => runWithoutHiddenParent(run, hiddenFrom(principal, run)),
+    shownEvent(principal, { scope }) {
+      if (isOwner(principal, scope) || may(principal, READ_ALL)) return undefined;
+      const isHidden = hiddenFrom(principal, { owner: ownerOf(scope) });
+      return (event) => eventWithoutHiddenParent(event, isHidden);
     },
   };
 };
@@ -173,6 +204,25 @@ const find = (finder: Finder, principal: Principal, id: string): Place | undefin
   // Requests without a user see what has no owner, and that is their own.
   if (principal.user === undefined && !readsAll) return undefined;
   return findByUid(finder, principal, id) ?? findByName(finder, principal, id, readsAll);
+};
+
+/** Returns the place of a visible dispatch, whose id the service has made, and that of its thread. */
+const findDispatch = (
+  { dispatches, threads }: AccessStore,
+  principal: Principal,
+  id: string,
+): { scope: string; thread: Place } | undefined => {
+  const { scope } = principal;
+  const own = partitionOf(principal);
+  const others = dispatches.get(own, id) ? [] : dispatches.partitionsWith(ownedIn(scope), id, MOST_FOUND);
+  for (const partition of [own, scope, ...others]) {
+    const dispatch = dispatches.get(partition, id);
+    if (!dispatch) continue;
+    const thread = { scope: partition, id: dispatch.thread_id };
+    const { visibility = 'private' } = threads.get(partition, thread.id)?.thread ?? {};
+    if (isVisible(principal, { scope: partition, visibility })) return { scope: partition, thread };
+  }
+  return undefined;
 };
 
 const listSeenBy = ({ scope }: Principal, readsAll: boolean): string =>

@@ -1,11 +1,12 @@
 import type { Dispatch, DispatchStatus } from '../../schema/dispatch.ts';
 import { Integrity } from '../../schema/outcome.ts';
+import { baseOf, isReservedScope, ownedIn } from '../../schema/partition.ts';
 import { type AnswerTexts, fillIn, type Path, putHollow } from '../engine/answers.ts';
 import { type Batch, createNoteBoard } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, isId, type Key } from '../engine/keys.ts';
 import type { Order } from '../engine/order.ts';
-import { createPlacement, type Place } from '../engine/placement.ts';
+import { createPlacement, findPartitions, namesIn, type Place } from '../engine/placement.ts';
 import type { EndedWork } from './ended-work.ts';
 import type { OpenWork } from './open-work.ts';
 
@@ -13,6 +14,8 @@ import type { OpenWork } from './open-work.ts';
 
 export type DispatchTable = {
   get(scope: string, dispatch_id: string): Dispatch | undefined;
+  /** Returns up to `limit` partitions that have a dispatch with this id in the list across partitions. */
+  partitionsWith(list: string, dispatch_id: string, limit: number): string[];
   /** `before` is the last put record, committed or not. */
   put(batch: Batch, scope: string, after: Dispatch, before: Dispatch | undefined): void;
   remove(batch: Batch, scope: string, before: Dispatch): void;
@@ -80,6 +83,7 @@ export const createDispatchTable = (
 
   return {
     get,
+    partitionsWith: (list, dispatch_id, limit) => findPartitions(index, namesIn(list, dispatch_id), limit),
     put(batch, scope, after, before) {
       const id = after.dispatch_id;
       checkId('scope', scope);
@@ -91,7 +95,7 @@ export const createDispatchTable = (
         const row = { dispatch: value, order: at };
         rows.put(batch, [scope, id], places.length === 0 ? row : { places, ...row });
       });
-      placement.move(batch, id, [placeOf(scope, after, at)], before ? [placeOf(scope, before, at)] : []);
+      placement.move(batch, id, placesOf(scope, after, at), before ? placesOf(scope, before, at) : []);
       openWork.move(batch, id, openPlace(scope, after, at), before && openPlace(scope, before, at));
       endedWork.move(batch, { scope, id, order: at }, endOf(after), before && endOf(before));
     },
@@ -99,7 +103,7 @@ export const createDispatchTable = (
       const id = before.dispatch_id;
       const at = orderOf(batch, scope, id);
       rows.remove(batch, [scope, id]);
-      placement.move(batch, id, [], [placeOf(scope, before, at)]);
+      placement.move(batch, id, [], placesOf(scope, before, at));
       openWork.move(batch, id, undefined, openPlace(scope, before, at));
       endedWork.move(batch, { scope, id, order: at }, undefined, endOf(before));
     },
@@ -137,10 +141,17 @@ const turnOf = ({ thread_id, priority, created_at }: Dispatch, order: number): K
   order,
 ];
 
-const placeOf = (scope: string, dispatch: Dispatch, order: number): Place => {
-  const [thread_id = '', ...position] = turnOf(dispatch, order);
-  return { list: [scope, 'thread', thread_id], position };
+const placesOf = (scope: string, dispatch: Dispatch, order: number): Place[] => {
+  const { dispatch_id, thread_id, priority, created_at } = dispatch;
+  const listed = { list: [scope, 'thread', thread_id], position: [priority, created_at, order] };
+  return isReservedScope(scope) ? [listed, namePlace(scope, dispatch_id)] : [listed];
 };
+
+/** Leads from the id of a dispatch to the partition of its owner. */
+const namePlace = (scope: string, id: string): Place => ({
+  list: namesIn(ownedIn(baseOf(scope)), id),
+  position: [scope],
+});
 
 const openPlace = (scope: string, dispatch: Dispatch, order: number): Key | undefined =>
   isOpen(dispatch) ? [scope, ...turnOf(dispatch, order)] : undefined;
