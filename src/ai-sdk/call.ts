@@ -25,6 +25,7 @@ export function toCall(
   { spec, providerOptions, ...rules }: CallRules,
 ): CallOptions {
   const { temperature, top_p, max_tokens, stop, seed, reasoning_effort } = request.overrides;
+  const { presence_penalty, frequency_penalty } = request.overrides;
   const options = joinedOptions(providerOptions, request);
   const maxOutputTokens = max_tokens ?? spec.max_output_tokens;
   const { tools, choice } = chooseTools(request, true);
@@ -37,6 +38,8 @@ export function toCall(
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(stop && { stopSequences: stop }),
     ...(seed != null && { seed }),
+    ...(presence_penalty != null && { presencePenalty: presence_penalty }),
+    ...(frequency_penalty != null && { frequencyPenalty: frequency_penalty }),
     ...(options && { providerOptions: options }),
     ...(request.trace && { headers: { ...request.trace } }),
   };

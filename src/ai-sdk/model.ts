@@ -54,6 +54,8 @@ export type AiSdkCall = {
   maxOutputTokens?: number;
   stopSequences?: string[];
   seed?: number;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
   /** Version 4 only. */
   reasoning?: string;
   headers?: Record<string, string | undefined>;

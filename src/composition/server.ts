@@ -3,6 +3,7 @@ import { reportUsage } from '../budgets/usage-report.ts';
 import { createStoredProviderTest } from '../configuration/control-plane/provider-test.ts';
 import type { Configuration } from '../configuration/control-plane/service.ts';
 import { createOriginCheck } from '../http/cors.ts';
+import type { Family } from '../http/family.ts';
 import { createHostCheck } from '../http/hosts.ts';
 import { hostOf, urlOf } from '../http/listen-address.ts';
 import type { Route } from '../http/route.ts';
@@ -23,8 +24,10 @@ import { ABOUT } from '../routes/about.ts';
 import { createConsole } from '../routes/console.ts';
 import { createManual } from '../routes/manual.ts';
 import { createMcpAdapter, type McpAdapter } from '../routes/mcp/adapter.ts';
+import { createFrontEndUser, createOpenAiFamilies } from '../routes/openai/index.ts';
 import type { RouteDeps } from '../routes/route-deps.ts';
 import { createRouteTable } from '../routes/table.ts';
+import { compileGlob } from '../schema/glob.ts';
 import { isLoopback } from '../schema/loopback.ts';
 import { listenAddress } from '../settings/index.ts';
 import type { AuthorizationService } from './authorizations.ts';
@@ -70,7 +73,7 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
   const isOpenToAll = anonymous === 'always' && !isLocalListener;
   const routeDeps = createRouteDeps(foundation, { ...exposed, signIn }, inspection, isOpenToAll);
   const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, { host, isOpen: boundary.isOpen });
-  const families = [...a2a.families, ...mcp.families];
+  const families = [...a2a.families, ...mcp.families, ...openAiFamilies(settings, exposed, routeDeps)];
   const routes = [...createRouteTable(routeDeps), ...mcp.routes];
   const http = createHttp(foundation, routeDeps, { families, routes, host, tls, boundary, judgeAccessToken });
   return {
@@ -177,6 +180,20 @@ const createRouteDeps = (
   };
 };
 
+const openAiFamilies = (
+  settings: Foundation['settings'],
+  { config: { live } }: Pick<Exposed, 'config'>,
+  routeDeps: RouteDeps,
+): readonly Family[] =>
+  settings.openai.enabled
+    ? createOpenAiFamilies({
+        ...routeDeps,
+        settings,
+        published: live.agents,
+        globs: settings.openai.agents.map(compileGlob),
+      })
+    : [];
+
 /** Creates the servers of other protocols, which publications and the metrics refer to. */
 const createAdapters = (
   { settings, log, clock, metrics, store, breakers, meter, actors, uptimeSeconds }: Foundation,
@@ -218,7 +235,7 @@ const createHttp = (
     boundary: { anonymous, isLocalListener, isOpen },
     judgeAccessToken,
   }: {
-    families: A2aAdapter['families'];
+    families: readonly Family[];
     routes: Route[];
     host: string;
     tls: TlsFiles | undefined;
@@ -229,7 +246,12 @@ const createHttp = (
   createHttpServer({
     families,
     routes,
-    settings: { ...settings, tls, cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins },
+    settings: {
+      ...settings,
+      tls,
+      cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins,
+      cors_request_headers: [...settings.openai.chat_id_headers, ...settings.openai.user_headers],
+    },
     unrouted: [
       createManual(input.manualFolder ?? manualFolder),
       ...(settings.console.enabled
@@ -255,6 +277,7 @@ const createHttp = (
       judgeSession: routeDeps.identity.judgeSession,
       judgeTicket: routeDeps.identity.tickets.judge,
       actFor: routeDeps.identity.actFor,
+      frontEndUser: createFrontEndUser(settings.openai),
       guesses: createGuesses({
         token: settings.AdminApiConfig.bearer_token,
         observe: metrics.http.adminRefused,

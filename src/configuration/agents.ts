@@ -32,6 +32,7 @@ export type Resolved = {
   readonly accepts?: AcceptedInput;
   readonly takesTools?: boolean;
   readonly mostOutput?: number | undefined;
+  readonly contextWindow?: number | undefined;
   readonly remote?: RemoteAgent;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly plugins: readonly { readonly id: string; readonly parts: PluginParts }[];
@@ -118,6 +119,7 @@ export const createResolver = ({
       accepts,
       takesTools,
       mostOutput,
+      contextWindow: facts.context_window,
       tools,
       plugins: acting,
       stop: createStopPolicies({ ...spec, stop_conditions: [...spec.stop_conditions, ...more] }),

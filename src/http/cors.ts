@@ -22,13 +22,38 @@ const ALLOW_HEADERS = [
   'mcp-name',
   'a2a-version',
   'a2a-extensions',
-].join(', ');
+  'idempotency-key',
+  'x-service-user',
+  'x-troupe-thread-id',
+  'openai-organization',
+  'openai-project',
+  'openai-beta',
+  'x-stainless-arch',
+  'x-stainless-async',
+  'x-stainless-custom-poll-interval',
+  'x-stainless-helper-method',
+  'x-stainless-lang',
+  'x-stainless-os',
+  'x-stainless-package-version',
+  'x-stainless-poll-helper',
+  'x-stainless-raw-response',
+  'x-stainless-read-timeout',
+  'x-stainless-retry-count',
+  'x-stainless-runtime',
+  'x-stainless-runtime-version',
+  'x-stainless-timeout',
+];
 
 export const EXPOSE_HEADERS = [
   'x-trace-total-events',
   'x-trace-next-offset',
   'x-request-id',
   'mcp-session-id',
+  'retry-after',
+  'openai-processing-ms',
+  'x-should-retry',
+  'x-troupe-run-id',
+  'x-troupe-thread-id',
 ].join(', ');
 
 /** Returns whether pages of an origin may read responses. */
@@ -50,11 +75,15 @@ export const isPreflight = (method: string, headers: RequestHeaders): boolean =>
   headers.get('origin') !== undefined &&
   headers.get('access-control-request-method') !== undefined;
 
-/** Responds on any path without authorization. @param origin an allowed origin, or empty */
-export const preflight = (origin: string): Reply =>
-  reply(204, undefined, origin === '' ? undefined : PREFLIGHT_HEADERS);
-
-const PREFLIGHT_HEADERS = {
-  'access-control-allow-methods': ALLOW_METHODS,
-  'access-control-allow-headers': ALLOW_HEADERS,
+/**
+ * Creates the response to a preflight on any path, without authorization. It takes an allowed origin, or an empty text.
+ *
+ * @param more request headers of this configuration
+ */
+export const createPreflight = (more: readonly string[] = []): ((origin: string) => Reply) => {
+  const headers = {
+    'access-control-allow-methods': ALLOW_METHODS,
+    'access-control-allow-headers': [...new Set([...ALLOW_HEADERS, ...more])].join(', '),
+  };
+  return (origin) => reply(204, undefined, origin === '' ? undefined : headers);
 };

@@ -42,6 +42,8 @@ export type Exchange = {
   /** Route label in the metrics. */
   route: string;
   readonly errors: ErrorForm;
+  /** Header that states the processing time; absent in most families. */
+  readonly processingHeader?: string | undefined;
   /** The origin to echo; empty if the request has none or an unlisted one. */
   readonly origin: string;
   /** Sent with the response, and logged if the request fails. */
@@ -68,7 +70,7 @@ const CLIENT_GONE = 499;
 export const openExchange = (
   context: ExchangeContext,
   res: WireResponse,
-  request: Pick<Exchange, 'method' | 'route' | 'errors' | 'origin' | 'requestId'>,
+  request: Pick<Exchange, 'method' | 'route' | 'errors' | 'processingHeader' | 'origin' | 'requestId'>,
 ): Exchange => {
   context.observe.inFlight(1);
   return {
@@ -77,6 +79,7 @@ export const openExchange = (
     method: request.method,
     route: request.route,
     errors: request.errors,
+    processingHeader: request.processingHeader,
     origin: request.origin,
     requestId: request.requestId,
     startedAt: performance.now(),
@@ -267,7 +270,7 @@ const stampHead = (exchange: Exchange, status: number): void => {
 };
 
 const writeHead = (
-  { context, res, origin, requestId, confidential, cookies }: Exchange,
+  { context, res, origin, requestId, confidential, cookies, processingHeader, seconds }: Exchange,
   status: number,
   headers: Readonly<Record<string, string>> | undefined,
 ): void => {
@@ -278,6 +281,7 @@ const writeHead = (
     res.writeHeader('access-control-expose-headers', EXPOSE_HEADERS);
   }
   res.writeHeader('x-request-id', requestId);
+  if (processingHeader !== undefined) res.writeHeader(processingHeader, String(Math.round(seconds * 1000)));
   if (context.isSecure) res.writeHeader('strict-transport-security', STRICT_TRANSPORT);
   for (const cookie of cookies) res.writeHeader('set-cookie', encode(cookie));
   if (confidential) {

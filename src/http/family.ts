@@ -28,6 +28,8 @@ export type Family = {
    * caller, and `check` then also checks the origin of the page.
    */
   checkHost?(host: string | undefined): Error | undefined;
+  /** Header in which every response states its processing time, in milliseconds. */
+  processingHeader?: string;
   /** Ignores superfluous slashes and percent-encoding in literals. */
   lenient?: true;
 };

@@ -70,7 +70,7 @@ export const createOpenApi = (
   const paths: ZodOpenApiPathsObject = {};
   const answers = createAnswers();
   for (const { method, path, spec } of routes) {
-    const template = path.replaceAll(/\/:(\w+)/g, '/{$1}');
+    const template = path.replaceAll(/\/:(\w+)\*?/g, '/{$1}');
     paths[template] = {
       ...paths[template],
       [method]: operation(path, { method, spec }, { answers, isOpen }),

@@ -2,10 +2,11 @@ import { decodeSegment } from './query.ts';
 
 /**
  * Matches a path against declared paths. A declared path consists of literals, parameters (`:id`), optionally an action
- * after the last parameter (`:id:cancel`), and optionally `/*` at its end for everything below it.
+ * after the last parameter (`:id:cancel`), and optionally `/*` at its end for everything below it. A last parameter with a
+ * star (`:id*`) has the rest of the path as its value.
  *
  * Guarantees: a literal takes precedence over a parameter, whatever the method, and both over `/*` of a shorter path,
- * in any order of declaration. An action matches only the methods that it has; for others, it is part of the value, as
+ * in any order of declaration. A rest of the path comes before `/*` at the same place. An action matches only the methods that it has; for others, it is part of the value, as
  * is everything before the last colon. A parameter without an action is never empty.
  * Literals are compared as they were sent, and parameters are percent-decoded. Below a lenient path, literals are
  * decoded too, and empty segments are ignored.
@@ -36,6 +37,8 @@ type Node<Entry> = {
   actions: Map<string, Entry>;
   /** The entry of the path that ends here. */
   entry: Entry | undefined;
+  /** The entry of a parameter with the rest of the path. */
+  rest: Entry | undefined;
   /** The entry of `/*` here. */
   below: Entry | undefined;
 };
@@ -45,6 +48,7 @@ const createNode = <Entry>(): Node<Entry> => ({
   parameter: undefined,
   actions: new Map(),
   entry: undefined,
+  rest: undefined,
   below: undefined,
 });
 
@@ -60,9 +64,11 @@ const add = <Entry extends Declared>(root: Node<Entry>, entry: Entry): void => {
   const segments = entry.path.slice(1).split('/');
   const last = segments.at(-1) ?? '';
   const [, , action] = last.startsWith(':') ? last.split(':') : [];
-  const isWhole = last !== '*' && action === undefined;
+  const isRest = last.startsWith(':') && last.endsWith('*');
+  const isWhole = last !== '*' && !isRest && action === undefined;
   const node = (isWhole ? segments : segments.slice(0, -1)).reduce(childOf, root);
   if (isWhole) node.entry = entry;
+  else if (isRest) node.rest = entry;
   else if (action === undefined) node.below = entry;
   else node.actions.set(action, entry);
 };
@@ -98,8 +104,19 @@ const search = <Entry extends Declared>(
     (node.parameter && segment !== ''
       ? search(node.parameter, below, at + 1, [...values, decodeSegment(segment)])
       : undefined) ??
+    restOf(node, path, at, values) ??
     belowOf(node, values)
   );
+};
+
+const restOf = <Entry>(
+  { rest }: Node<Entry>,
+  { segments }: Search,
+  at: number,
+  values: readonly string[],
+): Found<Entry> | undefined => {
+  const text = rest ? segments.slice(at).map(decodeSegment).join('/') : '';
+  return rest && text !== '' ? { entry: rest, values: [...values, text] } : undefined;
 };
 
 const belowOf = <Entry>({ below }: Node<Entry>, values: readonly string[]): Found<Entry> | undefined =>

@@ -3,7 +3,7 @@ import type { RequestLimits } from '../schema/request-limits.ts';
 import { admit, authenticate, presented } from './authorize.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { Caller } from './call.ts';
-import { createOriginCheck, isPreflight, preflight } from './cors.ts';
+import { createOriginCheck, createPreflight, isPreflight } from './cors.ts';
 import { crossSite } from './cross-site.ts';
 import { plainErrors, Refusal } from './errors.ts';
 import { awaitAbort, type Exchange, type ExchangeContext, openExchange, sendReply } from './exchange.ts';
@@ -44,10 +44,12 @@ export type PipelineDeps = SenderDeps & {
     attachment_body_limit_bytes: number;
     eval_body_limit_bytes: number;
     cors_allowed_origins: readonly string[];
+    /** Request headers that pages may send, in addition to those that every service allows. */
+    cors_request_headers?: readonly string[];
   };
 };
 
-type Pipeline = PipelineDeps & Reception;
+type Pipeline = PipelineDeps & Reception & { preflight: ReturnType<typeof createPreflight> };
 
 export const createPipeline = (deps: PipelineDeps) => {
   const { context, caller, settings } = deps;
@@ -58,7 +60,8 @@ export const createPipeline = (deps: PipelineDeps) => {
     attachments: settings.attachment_body_limit_bytes,
     evals: settings.eval_body_limit_bytes,
   };
-  const pipeline: Pipeline = { ...deps, senders, limits };
+  const preflight = createPreflight(settings.cors_request_headers);
+  const pipeline: Pipeline = { ...deps, senders, limits, preflight };
 
   /** Handles a request. Everything except its body is read before this function returns. */
   return (res: WireResponse, req: WireRequest, from: Origin): void => {
@@ -77,6 +80,7 @@ export const createPipeline = (deps: PipelineDeps) => {
       errors:
         found?.entry.family?.errors({ header: headers.get, origin: () => senders.originOf(headers) }) ??
         plainErrors,
+      processingHeader: found?.entry.family?.processingHeader,
       origin: admits(origin) ? origin : '',
       requestId: chooseRequestId(req.getHeader('x-request-id')),
     });
@@ -105,7 +109,7 @@ const dispatch = (pipeline: Pipeline, incoming: Incoming): void => {
   checkHost(pipeline, incoming);
   if (pipeline.context.draining) throw STOPPING;
   if (isPreflight(exchange.method, headers)) {
-    sendReply(exchange, preflight(exchange.origin));
+    sendReply(exchange, pipeline.preflight(exchange.origin));
     return;
   }
   const endpoint = findEndpoint(pipeline, incoming);

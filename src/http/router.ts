@@ -71,11 +71,16 @@ const readingOf = ({ reads, body }: Route['spec']): Pick<Endpoint, 'reads' | 'bo
   return { reads: reads ?? (body ? 'json' : 'nothing'), body };
 };
 
-/** Returns the paths of a family, and an entry for all other paths below that of the family. */
-export const familyEntries = (family: Family): PathEntry[] => [
-  ...groupByPath(family.routes, family),
-  { path: `${family.path}/*`, endpoints: new Map(), family, lenient: family.lenient },
-];
+/** Returns the paths of a family, and entries for its own path and all other paths below it. */
+export const familyEntries = (family: Family): PathEntry[] => {
+  const declared = groupByPath(family.routes, family);
+  const isDeclared = declared.some(({ path }) => path === family.path);
+  return [
+    ...declared,
+    ...(isDeclared ? [] : [{ path: family.path, endpoints: new Map(), family }]),
+    { path: `${family.path}/*`, endpoints: new Map(), family, lenient: family.lenient },
+  ];
+};
 
 /** A route that is open to requests without a credential belongs to the surface that accepts them. */
 const doorOf = ({ needs, anonymous }: Route['spec']): Door => {

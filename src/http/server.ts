@@ -42,6 +42,8 @@ export type HttpDeps = {
     request_buffer_bytes: number;
     body_timeout_ms: number;
     cors_allowed_origins: readonly string[];
+    /** Request headers that pages may send, in addition to those that every service allows. */
+    cors_request_headers?: readonly string[];
     trust_forwarded_headers: boolean;
     trusted_proxies: readonly string[];
     /** If absent, connections are not encrypted. */

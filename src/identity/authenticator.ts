@@ -38,6 +38,8 @@ export type AuthenticatorDeps = {
   judgeAccessToken?: JudgeToken | undefined;
   /** Resolves the end user that a principal names in a header. */
   actFor: ActFor;
+  /** Returns the end user that a front end names on a route in its own header (openai.md 2.6). */
+  frontEndUser?: ((presented: Pick<Presented, 'route' | 'header'>) => string | undefined) | undefined;
 };
 
 /** Where requests without a credential may invoke agents. */
@@ -119,10 +121,11 @@ export const createAuthenticator = (deps: AuthenticatorDeps): Authenticate => {
         ? userHeaderOf(judged.principal)
         : USER_HEADER,
     );
+    const ofFrontEnd = endUser === undefined ? deps.frontEndUser?.(presented) : undefined;
     const caller = callerOf(presented, judged);
     return caller instanceof Promise
-      ? caller.then((principal) => deps.actFor(principal, endUser))
-      : deps.actFor(caller, endUser);
+      ? caller.then((principal) => deps.actFor(principal, endUser, ofFrontEnd))
+      : deps.actFor(caller, endUser, ofFrontEnd);
   };
 
   return withProgram(deps.authenticate, principalOf);

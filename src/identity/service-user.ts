@@ -1,7 +1,7 @@
 import type { Clock } from '../schema/clock.ts';
 import { parseGrants } from '../schema/grants.ts';
 import { Forbidden, Invalid, Unauthorized } from '../schema/outcome.ts';
-import { demand, nameOf, type Principal, presentRights } from '../schema/principal.ts';
+import { demand, may, type Need, nameOf, type Principal, presentRights } from '../schema/principal.ts';
 import type { Store, UserRow } from '../store/index.ts';
 import type { Change, Changes } from './changes.ts';
 import type { JudgedPrincipal } from './credentials/judge.ts';
@@ -21,6 +21,8 @@ export type ActFor = (
   judged: JudgedPrincipal,
   /** The value of the header `userHeaderOf(judged)`. */
   given: string | undefined,
+  /** The end user that a front end names in its own header. Ignored without `act`, since front ends always send it. */
+  ofFrontEnd?: string | undefined,
 ) => Principal | Promise<Principal>;
 
 export type ActForDeps = {
@@ -36,6 +38,8 @@ export const USER_HEADER = 'x-service-user';
 /** Returns the header in which a principal names its end user. */
 export const userHeaderOf = ({ userHeader = USER_HEADER }: JudgedPrincipal): string => userHeader;
 
+const ACT: Need = ['act'];
+
 const MEMBER = parseGrants(['member']);
 
 /** Limits a key that names its end users in a header, in a request without that header: it reaches no threads. */
@@ -44,13 +48,14 @@ const WITHOUT_THREADS = parseGrants(['keys', 'act', 'operate', 'manage', 'evalua
 /** @throws Forbidden, Invalid, Unauthorized, RateLimited; rejects with the same if a user has to be written */
 export const createActFor =
   (deps: ActForDeps): ActFor =>
-  (judged, given) => {
+  (judged, named, ofFrontEnd) => {
     const { userHeader } = judged;
+    const given = named ?? (ofFrontEnd !== undefined && may(judged, ACT) ? ofFrontEnd : undefined);
     if (given === undefined) {
       if (userHeader === undefined) return judged;
       return withoutEndUser(judged);
     }
-    demand(judged, ['act']);
+    demand(judged, ACT);
     const id = checkedUserId(userHeaderOf(judged), decoded(given, userHeaderOf(judged)));
     const user = deps.store.users.get(judged.scope, id);
     if (user) return actingFor(deps, judged, user);

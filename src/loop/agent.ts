@@ -17,6 +17,8 @@ export type ResolvedAgent = {
   readonly accepts?: AcceptedInput;
   /** The most tokens of an answer, unless a request limits them; undefined if unknown. */
   readonly mostOutput?: number | undefined;
+  /** Tokens that its model reads in one request; undefined if unknown. */
+  readonly contextWindow?: number | undefined;
   /** False for a model that is known not to support tools. */
   readonly takesTools?: boolean;
   /** The remote service that runs the agent, if any. */

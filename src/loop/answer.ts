@@ -59,6 +59,7 @@ export const reportInference = (turn: Turn, end?: InferenceEnd): void => {
     ...(end?.cost_usd !== undefined && { cost_usd: end.cost_usd }),
     duration_ms: Math.round(monotonic(turn.clock) - step.startedAt),
     ...(step.firstAt !== undefined && { first_output_ms: Math.round(step.firstAt - step.startedAt) }),
+    ...(end?.stop === 'MaxTokens' && { truncated: true }),
     ...retriesOf(step),
   });
 };

@@ -254,6 +254,7 @@ const conclude = async (turn: Turn, { step, end, signal }: Concluded): Promise<I
     end.stop === 'MaxTokens' &&
     turn.answer === undefined &&
     turn.calls.length === 0 &&
+    turn.continuesTruncated &&
     turn.continuations < turn.agent.spec.max_continuation_retries;
   keepAnswer(turn, step);
   turn.answered = !cutOff && turn.calls.length === 0;

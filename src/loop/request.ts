@@ -2,6 +2,7 @@ import { ModelError } from '../models/errors.ts';
 import type { InferenceRequest, Model } from '../models/model.ts';
 import { POOL } from '../models/pool.ts';
 import { layered } from '../models/settings/layers.ts';
+import type { ContextMessage } from '../plugins/plugin.ts';
 import { pickModelSettings } from '../schema/model-settings.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import { beginCompaction, folded } from './compaction.ts';
@@ -20,7 +21,11 @@ export const requestFor = (turn: Turn, step: Step, signal: AbortSignal): Inferen
   const { spec, retry } = turn.agent;
   checkBytes(turn);
   const scratch = takeScratch(turn);
-  const { due, state } = injectContext(turn.state.view(), scratch.messages, step.index);
+  const { due, state } = injectContext(
+    turn.state.view(),
+    [...clientInstructions(turn), ...scratch.messages],
+    step.index,
+  );
   if (state.length > 0) turn.state.apply(state);
   const history = modelHistory(folded(turn));
   const { system, messages } = placeContext(spec.system_prompt, due, history);
@@ -41,6 +46,12 @@ export const requestFor = (turn: Turn, step: Step, signal: AbortSignal): Inferen
   const context = createHookContext(turn, signal);
   return transforms.reduce((before, transform) => transform(before, context), request);
 };
+
+/** Added to each request of the run, and never stored in its state. */
+const clientInstructions = ({ instructions }: Turn): ContextMessage[] =>
+  instructions === undefined
+    ? []
+    : [{ key: 'client.instructions', content: instructions, target: 'system', role: 'system' }];
 
 /** The limit is checked for input at admission; messages of the run itself may exceed it. */
 const checkBytes = (turn: Turn): void => {

@@ -233,6 +233,10 @@ export type Turn = {
   logCompaction(event: CompactionEvent): void;
   /** A note to the model before its next answer, after the results of the step. */
   note: string | undefined;
+  /** System text of the client, after the system prompt of the agent. */
+  readonly instructions?: string | undefined;
+  /** Whether a completion that was cut off may be continued. */
+  readonly continuesTruncated: boolean;
   /** Overrides of the activation (agent-loop.md 1.6). */
   readonly overrides: Partial<InferenceOverrides>;
   inputTokens: number;

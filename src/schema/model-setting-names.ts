@@ -8,6 +8,8 @@ export const MODEL_SETTINGS = [
   'max_tokens',
   'stop',
   'seed',
+  'presence_penalty',
+  'frequency_penalty',
   'tool_choice',
   'parallel_tool_calls',
   'verbosity',

@@ -72,6 +72,18 @@ export const modelSettingFields = {
     .int()
     .optional()
     .meta({ description: 'for reproducible completions, where the provider supports it' }),
+  presence_penalty: z
+    .number()
+    .min(-2)
+    .max(2)
+    .optional()
+    .meta({ description: 'penalty for words that occur, -2 to 2, where the provider has it' }),
+  frequency_penalty: z
+    .number()
+    .min(-2)
+    .max(2)
+    .optional()
+    .meta({ description: 'penalty for frequent words, -2 to 2, where the provider has it' }),
   tool_choice: ToolChoice.optional().meta({
     description:
       '`required` and `{ "tool": id }` apply until the model has called a tool; afterwards the model decides',

@@ -20,6 +20,8 @@ export type Problem = {
   text: string;
   /** Whether the value is absent. */
   missing: boolean;
+  /** Whether the value is present and has another type. */
+  isOfWrongType: boolean;
 };
 
 const MISSING = 'is missing';
@@ -104,7 +106,8 @@ export const toProblem = (issue: z.core.$ZodIssue, above: readonly PropertyKey[]
   // A union may have its own message for a value of another type.
   const isOther = nearest?.code === 'invalid_type' && nearest.path.length === 0;
   if (nearest && (!isOther || issue.message === NO_FORM)) return toProblem(nearest, path);
-  return { path, text: issue.message, missing: issue.message === MISSING };
+  const missing = issue.message === MISSING;
+  return { path, text: issue.message, missing, isOfWrongType: issue.code === 'invalid_type' && !missing };
 };
 
 const nearestBranch = (branches: readonly (readonly z.core.$ZodIssue[])[]): z.core.$ZodIssue | undefined => {

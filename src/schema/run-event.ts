@@ -185,6 +185,10 @@ export const RunEvent = z
         .int()
         .optional()
         .meta({ description: 'time until the first output; omitted where nothing was streamed' }),
+      truncated: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'the completion was cut off at the limit of its tokens' }),
       retries,
     }),
     event('state_snapshot', { snapshot: StateSnapshot }),

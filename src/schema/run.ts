@@ -145,7 +145,7 @@ export type Waiting = z.infer<typeof Waiting>;
 
 export const RunOrigin = z.enum(['user', 'mcp', 'subagent', 'internal']);
 export type RunOrigin = z.infer<typeof RunOrigin>;
-export const RunAdapter = z.enum(['internal', 'acp', 'ai_sdk', 'ag_ui', 'a2a', 'mcp']);
+export const RunAdapter = z.enum(['internal', 'acp', 'ai_sdk', 'ag_ui', 'a2a', 'mcp', 'openai']);
 export type RunAdapter = z.infer<typeof RunAdapter>;
 export const RunMode = z.enum(['foreground', 'scheduled', 'resume', 'internal_wake']);
 export type RunMode = z.infer<typeof RunMode>;
@@ -210,6 +210,15 @@ export const Activation = z.object({
     output_schema: JsonObject.nullable().optional().meta({
       description:
         'JSON Schema of the structured result in place of that of the agent; null: no structured result',
+    }),
+    instructions: z.string().optional().meta({
+      description: 'system text of the client, which follows the system prompt of the agent',
+    }),
+    continue_truncated: z.literal(false).optional().meta({
+      description: 'false: a completion that was cut off is not continued',
+    }),
+    request_echo: JsonObject.optional().meta({
+      description: 'parameters of the request that are kept for its client',
     }),
   }),
   trace: z.object({

@@ -38,6 +38,12 @@ export const Thread = z
     resource_id: z.string().optional(),
     parent_thread_id: z.string().optional(),
     forked_from: ForkedFrom.optional(),
+    expires_at: z
+      .int()
+      .optional()
+      .meta({
+        description: `time at which the thread is deleted with its runs and events, in ${MS}; absent: it is kept`,
+      }),
     metadata: ThreadMetadata,
     active_run_id: z.string().optional().meta({ description: 'the run that is executing now' }),
     open_run_id: z.string().optional().meta({ description: 'the newest run that is not done' }),

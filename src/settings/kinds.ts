@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { compileGlob } from '../schema/glob.ts';
 import { type IssuerSpec, issuerSpecs } from '../schema/issuer.ts';
 import { jsonOrUndefined } from '../schema/json-or-undefined.ts';
 import { isLoopback } from '../schema/loopback.ts';
@@ -302,6 +303,38 @@ export const fieldNames = (): Kind<string[]> => ({
   fromText: itemsOf,
   schema: () => z.array(z.string().min(1)),
 });
+
+/** A name of RFC 9110, in lower case. */
+const HeaderName = z
+  .string()
+  .trim()
+  .regex(/^[!#$%&'*+.^_`|~\w-]{1,128}$/)
+  .toLowerCase();
+
+export const headerNames = (): Kind<string[]> => ({
+  type: 'header names',
+  allowed: 'a comma separated list of names of headers',
+  placeholder: 'header,…',
+  fromText: itemsOf,
+  schema: () => z.array(HeaderName),
+});
+
+export const globs = (): Kind<string[]> => ({
+  type: 'globs',
+  allowed: 'a comma separated list of ids, in which * matches any characters',
+  placeholder: 'glob,…',
+  fromText: itemsOf,
+  schema: () => z.array(z.string().refine(isGlob)),
+});
+
+function isGlob(text: string): boolean {
+  try {
+    compileGlob(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export const isOnLoopback = (address: string): boolean => {
   const listening = listenAddress(address);

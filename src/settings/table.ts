@@ -5,6 +5,7 @@ import { configurationSettings } from './rows/configuration.ts';
 import { evalSettings } from './rows/evals.ts';
 import { identitySettings } from './rows/identity.ts';
 import { mcpSettings } from './rows/mcp.ts';
+import { openAiSettings } from './rows/openai.ts';
 import { mailboxSettings, runSettings } from './rows/runs.ts';
 import { seedSettings } from './rows/seed.ts';
 import { serverSettings } from './rows/server.ts';
@@ -23,6 +24,7 @@ export const settingGroups = [
   { title: 'Runs', rows: runSettings },
   { title: 'A2A', rows: a2aSettings },
   { title: 'MCP', rows: mcpSettings },
+  { title: 'OpenAI', rows: openAiSettings },
   { title: 'Evaluations', rows: evalSettings },
   { title: 'Traces', rows: traceSettings },
   { title: 'Telemetry', rows: telemetrySettings },

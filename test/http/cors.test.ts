@@ -35,7 +35,8 @@ const routes = [
   }),
 ];
 
-const EXPOSED = 'x-trace-total-events, x-trace-next-offset, x-request-id, mcp-session-id';
+const EXPOSED =
+  'x-trace-total-events, x-trace-next-offset, x-request-id, mcp-session-id, retry-after, openai-processing-ms, x-should-retry, x-troupe-run-id, x-troupe-thread-id';
 
 const corsHeaders = (headers: Headers) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
@@ -117,7 +118,7 @@ t.test('answers a preflight on any path without authentication', async (t) => {
       'access-control-allow-origin': ORIGIN,
       'access-control-allow-methods': 'GET, POST, PUT, DELETE, PATCH, OPTIONS',
       'access-control-allow-headers':
-        'authorization, content-type, x-service-actor, x-request-id, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, a2a-version, a2a-extensions',
+        'authorization, content-type, x-service-actor, x-request-id, last-event-id, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, a2a-version, a2a-extensions, idempotency-key, x-service-user, x-troupe-thread-id, openai-organization, openai-project, openai-beta, x-stainless-arch, x-stainless-async, x-stainless-custom-poll-interval, x-stainless-helper-method, x-stainless-lang, x-stainless-os, x-stainless-package-version, x-stainless-poll-helper, x-stainless-raw-response, x-stainless-read-timeout, x-stainless-retry-count, x-stainless-runtime, x-stainless-runtime-version, x-stainless-timeout',
     });
     t.strictSame(corsHeaders((await preflight(path, 'http://evil.test')).headers), {});
   }

@@ -159,6 +159,7 @@ export const scene = (tools: Record<string, Options>) => {
     logCompaction: () => {},
     cutOff: undefined,
     note: undefined,
+    continuesTruncated: true,
     overrides: {},
     inputTokens: 0,
     outputTokens: 0,

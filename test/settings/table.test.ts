@@ -47,6 +47,7 @@ t.test('the manual groups its tables under headings', async (t) => {
     '### Runs',
     '### A2A',
     '### MCP',
+    '### OpenAI',
     '### Evaluations',
     '### Traces',
     '### Telemetry',

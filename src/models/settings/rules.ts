@@ -201,6 +201,14 @@ export const RULES: readonly Rule[] = [
   rule('seed', ['gemini'], 'the seed of the provider is a 32-bit integer', {
     when: (seed) => seed < -INT32 || seed >= INT32,
   }),
+  ...(['presence_penalty', 'frequency_penalty'] as const).flatMap((penalty) => [
+    rule(penalty, ['openai-responses'], 'the Responses API has no penalties'),
+    rule(penalty, ['anthropic'], 'the provider has no penalties'),
+    rule(penalty, ['gemini'], 'models of the provider reject penalties'),
+    rule(penalty, ['openai-chat'], 'reasoning models accept no penalties', {
+      when: (_, about) => isOpenAiThinker(about.upstream) || isGrokReasoner(about),
+    }),
+  ]),
   rule('tool_choice', FORMATS, 'the request has no tools', { when: (_, about) => hasNoTools(about) }),
   rule('tool_choice', FORMATS, 'the request does not offer the tool', {
     when: (choice, { tools }) =>

@@ -11,12 +11,15 @@ import type { WireCall } from './wire.ts';
 /** `settings`: only the settings that the model accepts. */
 export function settingFields(settings: ModelSettings, { upstream, adapter }: ChatModel): JsonObject {
   const { temperature, top_p, stop, seed, reasoning_effort, verbosity, service_tier } = settings;
+  const { presence_penalty, frequency_penalty } = settings;
   const effort = reasoning_effort && wireEffort(reasoning_effort, upstream, adapter);
   return {
     ...(temperature !== undefined && { temperature }),
     ...(top_p !== undefined && { top_p }),
     ...(stop && { stop }),
     ...(seed !== undefined && { seed }),
+    ...(presence_penalty !== undefined && { presence_penalty }),
+    ...(frequency_penalty !== undefined && { frequency_penalty }),
     ...(settings.parallel_tool_calls !== undefined && { parallel_tool_calls: settings.parallel_tool_calls }),
     ...(effort && { reasoning_effort: effort }),
     ...(verbosity && { verbosity }),

@@ -41,7 +41,8 @@ export const createTurn = (
   const { run_id, thread_id } = run;
   const state = createRunState(run.state, keptFor(ledger, run_id));
   // An agent that takes over the run has the same client tools.
-  const equipped = (each: ResolvedAgent) => withFrontendTools(each, run.activation?.options.frontend_tools);
+  const equipped = (each: ResolvedAgent) =>
+    withFrontendTools(each, run.activation?.options.frontend_tools, run.activation?.trace.adapter);
   return {
     scope: ledger.scope,
     actsFor: actingUser(run),
@@ -82,6 +83,8 @@ export const createTurn = (
     tasks,
     mail,
     logCompaction,
+    instructions: run.activation?.options.instructions,
+    continuesTruncated: run.activation?.options.continue_truncated !== false,
     overrides: run.activation?.options.overrides ?? {},
     inputTokens: run.input_tokens,
     outputTokens: run.output_tokens,

@@ -22,7 +22,7 @@ import {
   scheduleNewRun,
 } from './schedule-run.ts';
 import { detachSuspended, SUPERSEDED, type Thread, writeNow } from './state.ts';
-import { userMessage } from './submission.ts';
+import { type ImportedMessage, userMessage } from './submission.ts';
 import { armAlarm } from './timer.ts';
 import { endWait } from './waiting-runs.ts';
 
@@ -172,6 +172,8 @@ function newRunFor(thread: Thread, request: Input, { now, mode }: { now: boolean
     parent,
     context,
     rewind,
+    history: request.history && importedMessages(thread, request.history),
+    thread: request.thread,
     messages: messagesOf(thread, request),
     options: request,
     driven: request.mode === 'sub_agent',
@@ -193,12 +195,17 @@ function continuationFor(
     open,
     decided,
     messages: messagesOf(thread, request),
+    thread: request.thread,
     // A decision of another user does not change what the run may do.
     ...(isOfUser(open, request) && { options: request }),
     driven: request.mode === 'sub_agent',
     dispatch: request,
     extraWrites,
   };
+}
+
+function importedMessages({ deps }: Thread, history: readonly ImportedMessage[]): Message[] {
+  return history.map((message) => ({ id: deps.ids.uuid(), ...message }));
 }
 
 function messagesOf({ deps }: Thread, { messages }: Input): Message[] {

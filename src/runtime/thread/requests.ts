@@ -114,7 +114,8 @@ const checkInput = (thread: Thread, submission: Submission): RunRecord | undefin
   refuseForeign(thread, submission);
   const continues = continuedRun(thread, submission);
   if (isAnswerTo(active?.run_id, submission)) return continues;
-  refuseExcess(ledger, submission.messages, deps.settings.thread_limit_bytes);
+  const { history = [], messages } = submission;
+  refuseExcess(ledger, [...history, ...messages], deps.settings.thread_limit_bytes);
   refuseDuplicate(queue, submission.dedupe_key, (active ?? suspended)?.dispatch);
   const agent = continues ? deps.resolve(continues.agent_id, continues.resolution_id) : submission.agent;
   if (submission.mode !== 'sub_agent') {

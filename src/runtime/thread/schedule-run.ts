@@ -12,6 +12,7 @@ import type { Rewind } from '../ledger/rewind.ts';
 import { rewindHistory } from '../ledger/rewind-history.ts';
 import {
   appendMessages,
+  changeThread,
   createThread,
   deliver,
   ofRun,
@@ -25,7 +26,7 @@ import { advanceDispatch, claimChanges, logDispatch, newDispatch } from '../run/
 import { claimedRun, newRun, resumedRun } from '../run/transitions.ts';
 import { addWork, consumeWork, workOf } from './queue.ts';
 import type { Thread } from './state.ts';
-import type { ParentCall, RunOptions, Submission } from './submission.ts';
+import type { ParentCall, RunOptions, Submission, ThreadFields } from './submission.ts';
 import { type Decided, logDecision, ticketsOf } from './tickets.ts';
 
 /**
@@ -41,6 +42,7 @@ export type Work = {
   /** New input, after the pending messages that join the history now. */
   messages: readonly Message[];
   options?: RunOptions;
+  thread?: ThreadFields | undefined;
   /** A tool call of another thread drives the run: it has no dispatch. */
   driven?: boolean;
   dispatch?: Pick<Submission, 'dispatch_id' | 'priority' | 'dedupe_key' | 'available_at'>;
@@ -56,6 +58,8 @@ export type NewRun = Work & {
   parent?: ParentCall | undefined;
   context?: TraceContext | undefined;
   rewind?: Rewind | undefined;
+  /** Messages that the history imports before the input. */
+  history?: readonly Message[] | undefined;
   by?: Actor | undefined;
   /** Pending input of other work that this run takes over. */
   unconsumed?: readonly PendingMessage[];
@@ -74,9 +78,11 @@ export type ScheduledRun = { run: RunRecord; dispatch: Dispatch | undefined; fro
 
 export function scheduleNewRun(thread: Thread, write: Write, work: NewRun): ScheduledRun {
   const { run_id, agent_id, resolution_id, origin, adapter, mode, parent, options, context } = work;
-  createMissing(thread, write, parent);
+  createMissing(thread, write, { parent, fields: work.thread });
+  setExpiry(write, work.thread);
   const claim = prepareClaim(thread, write, run_id, work);
   if (work.rewind) rewindHistory(write, work.rewind, run_id);
+  if (work.history) appendMessages(write, work.history, undefined);
   const input = work.now ? takeInput(thread, write, work) : stageInput(thread, write, work);
   const run = newRun({
     run_id,
@@ -103,6 +109,7 @@ export function scheduleNewRun(thread: Thread, write: Write, work: NewRun): Sche
 export function scheduleContinuation(thread: Thread, write: Write, work: Continuation): ScheduledRun {
   const { open, mode, messages, options, news = false } = work;
   const { run_id } = open;
+  setExpiry(write, work.thread);
   const claim = prepareClaim(thread, write, run_id, work);
   const { session_id } = claim;
   const decided = decisionsOn(thread, write, work, claim.dispatch?.dispatch_id ?? run_id);
@@ -179,13 +186,25 @@ function putClaimed({ ledger, deps }: Thread, write: Write, queued: Dispatch, se
 }
 
 /** The thread is created with its first run. */
-function createMissing({ ledger }: Thread, write: Write, parent: ParentCall | undefined): void {
+function createMissing(
+  { ledger }: Thread,
+  write: Write,
+  { parent, fields }: { parent: ParentCall | undefined; fields: ThreadFields | undefined },
+): void {
   if (ledger.record) return;
   createThread(write, {
     id: ledger.id,
+    ...(fields?.resource_id !== undefined && { resource_id: fields.resource_id }),
     ...(parent && { parent_thread_id: parent.thread_id }),
     metadata: { created_at: write.at, updated_at: write.at },
   });
+}
+
+function setExpiry(write: Write, { expires_at }: ThreadFields = {}): void {
+  if (expires_at === undefined) return;
+  changeThread(write, ({ expires_at: _, ...thread }) =>
+    expires_at === null ? thread : { ...thread, expires_at },
+  );
 }
 
 /** Pending messages for this boundary precede the input. */

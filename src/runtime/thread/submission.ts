@@ -67,6 +67,23 @@ export type RunOptions = {
   overrides?: InferenceOverrides | undefined;
   /** Schema of the structured result, in place of the agent's; null for none. */
   output_schema?: JsonObject | null | undefined;
+  /** System text of the client, after the system prompt of the agent; never part of the history. */
+  instructions?: string | undefined;
+  /** A completion that was cut off is the answer of the run. */
+  continue_truncated?: false | undefined;
+  /** Parameters of the request that are kept for its client. */
+  request_echo?: JsonObject | undefined;
+};
+
+/** A message of another conversation, which the thread imports before the input; it belongs to no run. */
+export type ImportedMessage = Pick<Message, 'role' | 'content' | 'tool_calls' | 'tool_call_id'>;
+
+/** Fields of the thread that the submission writes; absent fields stay as they are. */
+export type ThreadFields = {
+  /** Only for a thread that the submission creates. */
+  resource_id?: string | undefined;
+  /** Milliseconds; null: the thread no longer expires. */
+  expires_at?: number | null | undefined;
 };
 
 export type Submission = RunOptions & {
@@ -75,6 +92,9 @@ export type Submission = RunOptions & {
   /** Whether the client named the agent: if so, the input does not continue a waiting run of another agent. */
   named: boolean;
   messages: readonly UserMessage[];
+  /** Imported before the messages, in the same commit; only for a new run. */
+  history?: readonly ImportedMessage[] | undefined;
+  thread?: ThreadFields | undefined;
   origin: RunOrigin;
   adapter: RunAdapter;
   /** Attaches readers before the first event of a run that starts or continues with this input. */

@@ -11,10 +11,10 @@ import type { Submission } from './submission.ts';
  */
 export const refuseUnaccepted = (
   { accepts, spec, model }: Pick<ResolvedAgent, 'accepts' | 'spec' | 'model'>,
-  { messages }: Pick<Submission, 'messages'>,
+  { history = [], messages }: Pick<Submission, 'history' | 'messages'>,
 ): void => {
   if (!accepts) return;
-  for (const { role, content } of messages) {
+  for (const { role, content } of [...history, ...messages]) {
     if (role !== 'user') continue;
     for (const [index, block] of content.entries()) {
       const modality = 'source' in block ? modalityOf(block) : 'text';

@@ -33,6 +33,8 @@ const FIELDS = [
   'prompt_cache_key',
   'stop',
   'seed',
+  'presence_penalty',
+  'frequency_penalty',
   'parallel_tool_calls',
   'verbosity',
   'service_tier',
