@@ -9,8 +9,8 @@ import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { DispatchStatus, RunOutcome } from '../schema/dispatch.ts';
 import type { ServiceLog } from '../schema/log-events.ts';
-import type { ContentBlock } from '../schema/message.ts';
-import type { Run, Termination } from '../schema/run.ts';
+import type { ContentBlock, Message } from '../schema/message.ts';
+import type { Leg, Run, Termination } from '../schema/run.ts';
 import type { RunRecord } from '../schema/run-state.ts';
 import type { Account, BudgetNotice, Payer, ReachedLimit } from '../schema/spending.ts';
 import type { EvaluationResult } from '../schema/trace.ts';
@@ -100,6 +100,23 @@ export type RunWatch = {
 
 /** Equal to `WorksFor` of the inspection. */
 export type ThreadName = { machine: 'thread'; id: string };
+
+/** The end of a leg of a run: the run has ended, or waits. */
+export type EndedLeg = {
+  scope: string;
+  run: RunRecord;
+  leg: Leg;
+  /** Number of the last message of the thread. */
+  seq: number;
+  history: readonly Message[];
+  /** The partial answer of a cancelled run, which is not part of the history. */
+  stopped: Message | undefined;
+  /** Time of the commit, in milliseconds. */
+  at: number;
+};
+
+/** Adds what an adapter stores about its clients to the commit that ends a leg; must not throw. */
+export type LegBook = { ended(batch: Batch, leg: EndedLeg): void };
 
 /**
  * Notified of every actor that starts, and of the thread that it works for; must not throw. The returned function is
@@ -197,6 +214,8 @@ export type RuntimeDeps = {
   runs?: RunWatch | undefined;
   /** Returns the reader of a run that is claimed from the store while no client of this process reads it. */
   resumed?: ((scope: string, run: Run) => ((channel: Channel) => void) | undefined) | undefined;
+  /** Without it, nothing is stored about the ends of legs. */
+  legs?: LegBook | undefined;
   /** Without it, nothing is limited. */
   meter?: BudgetMeter | undefined;
   /** Without it, no usage is stored. */

@@ -28,7 +28,16 @@ import type { ThreadView } from './thread/view.ts';
 
 export { deniedText } from '../loop/history.ts';
 export { answerFiles } from './delegation/answer-files.ts';
-export type { BudgetMeter, ReplaySpans, RunTraces, RuntimeObserver, RunWatch, UsageBook } from './deps.ts';
+export type {
+  BudgetMeter,
+  EndedLeg,
+  LegBook,
+  ReplaySpans,
+  RunTraces,
+  RuntimeObserver,
+  RunWatch,
+  UsageBook,
+} from './deps.ts';
 export type { MessageFilter } from './ledger/history-ranks.ts';
 export { listMessages, type MessageStart, viewed } from './ledger/history-view.ts';
 export { type HistoryPosition, openHistory, WINDOW_ROWS } from './ledger/history-windows.ts';
@@ -38,7 +47,14 @@ export type { EphemeralInput, EphemeralRun, WaitingCall } from './run/ephemeral.
 export type { Attach, Channel, Protocol } from './run/live-channel.ts';
 export { ADMIN, spenderOfPrincipal } from './run/payer.ts';
 export type { PendingEdits } from './thread/pending-edits.ts';
-export type { DecisionInput, Submission, SubmitMode, UserMessage } from './thread/submission.ts';
+export type {
+  DecisionInput,
+  ImportedMessage,
+  Submission,
+  SubmitMode,
+  ThreadFields,
+  UserMessage,
+} from './thread/submission.ts';
 export type { ThreadView } from './thread/view.ts';
 
 /**
@@ -123,8 +139,9 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
   const { use, reach } = supervisor.outside;
   const places = { store: deps.store, supervisor };
 
+  const threads = createThreads(deps, supervisor);
   return {
-    threads: createThreads(deps, supervisor),
+    threads,
     pending: createPendingEdits(deps, use),
     // A run that is still executing while the service stops may delegate.
     subAgents: createSubAgents(deps, supervisor.use, () => service.phase === 'released'),
@@ -154,7 +171,7 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
       return superseded;
     },
     recover() {
-      maintenance = startMaintenance(deps, supervisor);
+      maintenance = startMaintenance(deps, supervisor, threads);
       return recovery.begin();
     },
     // Without maintenance, `recover` was not called: there is nothing to wait for.

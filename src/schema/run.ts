@@ -190,6 +190,23 @@ export const Resume = z.object({
 });
 export type Resume = z.infer<typeof Resume>;
 
+/** The request of a client of OpenAI that started or continued the run last. */
+export const Leg = z
+  .object({
+    number: z.int().meta({ description: 'number of the request among those of the run, from 0' }),
+    seq: z.int().meta({ description: 'number of the last message of the thread before the request' }),
+    chat: z
+      .object({
+        id: z.string(),
+        digest: z.string().meta({ description: 'digest of the answers that the request repeats' }),
+        asked: z.string().meta({ description: 'digest of the last message of its user' }),
+      })
+      .optional()
+      .meta({ description: 'the chat of a front end that the request belongs to' }),
+  })
+  .meta({ id: 'RunLeg', description: 'A request that started or continued a run (openai.md 2.5).' });
+export type Leg = z.infer<typeof Leg>;
+
 export const Activation = z.object({
   intent: z.object({
     agent_id: z.string().optional(),
@@ -217,6 +234,7 @@ export const Activation = z.object({
     continue_truncated: z.literal(false).optional().meta({
       description: 'false: a completion that was cut off is not continued',
     }),
+    leg: Leg.optional(),
     request_echo: JsonObject.optional().meta({
       description: 'parameters of the request that are kept for its client',
     }),

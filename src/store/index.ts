@@ -27,6 +27,7 @@ export type { RunningRun } from './tables/runs.ts';
 export type { StoredBucket, StoredModel, StoredTally } from './tables/runtime-stats.ts';
 export type { SessionRow } from './tables/sessions.ts';
 export type { TaskFilter, TaskPosition, TimedRun } from './tables/tasks.ts';
+export type { ThreadExpiry } from './tables/thread-expiries.ts';
 export type { ThreadFilter, ThreadRecord } from './tables/threads.ts';
 export type {
   Expired,
@@ -36,5 +37,6 @@ export type {
   TraceReference,
   TraceTable,
 } from './tables/traces.ts';
+export type { Transcript, TranscriptPlace } from './tables/transcripts.ts';
 export type { StoredUsage, UsageKey, UsagePeriod, UsageSums, UsageTable } from './tables/usage.ts';
 export type { UserRow } from './tables/users.ts';

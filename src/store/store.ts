@@ -48,9 +48,11 @@ import { createSessionTable, type SessionTable } from './tables/sessions.ts';
 import { createStateTable, type StateTable } from './tables/state.ts';
 import { createStoppedTable, type StoppedTable } from './tables/stopped-answers.ts';
 import { createTaskIndex, type TaskTable } from './tables/tasks.ts';
+import { createThreadExpiryTable, type ThreadExpiryTable } from './tables/thread-expiries.ts';
 import { createThreadTable, type ThreadTable } from './tables/threads.ts';
 import { createTicketTable, type TicketTable } from './tables/tickets.ts';
 import { createTraceTable, type TraceTable } from './tables/traces.ts';
+import { createTranscriptTable, type TranscriptTable } from './tables/transcripts.ts';
 import { createUsageTable, type UsageTable } from './tables/usage.ts';
 import { createUserTable, type UserTable } from './tables/users.ts';
 
@@ -71,6 +73,8 @@ export type StoreOptions = {
 /** The tables that contain no secrets. */
 type Tables = {
   readonly threads: ThreadTable;
+  readonly threadExpiries: ThreadExpiryTable;
+  readonly transcripts: TranscriptTable;
   readonly messages: MessageTable;
   readonly pending: PendingTable;
   readonly retractions: RetractionTable;
@@ -258,8 +262,11 @@ const createTables = (
 ): Tables => {
   const tasks = createTaskIndex(env, counters);
   const runs = createRunTable(env, { counters, order, tasks });
+  const threadExpiries = createThreadExpiryTable(env);
   return {
-    threads: createThreadTable(env, counters),
+    threads: createThreadTable(env, counters, threadExpiries),
+    threadExpiries,
+    transcripts: createTranscriptTable(env),
     messages: createMessageTable(env, runs, removals),
     pending: createPendingTable(env),
     retractions: createRetractionTable(env, removals),

@@ -14,6 +14,7 @@ const NOWHERE: Omit<LedgerStore, 'tickets'> = {
   batch: createBatch,
   commit: () => Promise.resolve(),
   threads: { get: none, put: nothing, remove: nothing },
+  transcripts: { removeAll: nothing },
   messages: { last: none, range: empty, append: nothing },
   retractions: { put: nothing },
   stopped: { put: nothing, removeFrom: nothing },

@@ -24,6 +24,7 @@ export type LedgerStore = {
   batch(): Batch;
   commit: Store['commit'];
   threads: Pick<Store['threads'], 'get' | 'put' | 'remove'>;
+  transcripts: Pick<Store['transcripts'], 'removeAll'>;
   messages: Pick<Store['messages'], 'last' | 'range' | 'append'>;
   retractions: Pick<Store['retractions'], 'put'>;
   stopped: Pick<Store['stopped'], 'put' | 'removeFrom'>;

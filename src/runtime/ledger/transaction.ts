@@ -103,6 +103,7 @@ export const removeThread = ({ ledger, batch }: Write): void => {
   if (ledger.committed) store.threads.remove(batch, scope, ledger.committed);
   store.pending.removeAll(batch, scope, id);
   store.tickets.removeAll(batch, scope, id);
+  store.transcripts.removeAll(batch, scope, id);
   store.removals.begin(batch, scope, id);
   store.state.remove(batch, scope, id);
   ledger.pending = [];

@@ -3,8 +3,10 @@ import { timerMs } from '../../schema/timer.ts';
 import type { RuntimeDeps } from '../deps.ts';
 import { renewThread } from '../thread/lifecycle.ts';
 import type { Supervisor } from '../thread/supervisor.ts';
+import type { Threads } from '../thread/threads.ts';
 import { wakeThread } from '../thread/timer.ts';
 import { createExpiry } from './expiry-rounds.ts';
+import { createThreadExpiry } from './thread-expiry.ts';
 
 /**
  * Background maintenance (runtime.md 16, 17): renews leases, resumes threads whose actor failed, expires tickets, and
@@ -18,7 +20,7 @@ import { createExpiry } from './expiry-rounds.ts';
 export type Maintenance = { stop(): void };
 
 const AT_ONCE = 500;
-/** Tickets expire with a resolution of one second; a round reads one row when none is due. */
+/** Tickets and threads expire with a resolution of one second; a round reads one row when none is due. */
 const DEADLINE_POLL_MS = 1000;
 const DAY_MS = 86_400_000;
 
@@ -31,15 +33,21 @@ type Rounds = {
   position: Parameters<RuntimeDeps['store']['events']['prune']>[3];
 };
 
-export function startMaintenance(deps: RuntimeDeps, supervisor: Supervisor): Maintenance {
+export function startMaintenance(
+  deps: RuntimeDeps,
+  supervisor: Supervisor,
+  threads: Pick<Threads, 'expire'>,
+): Maintenance {
   const { settings, store } = deps;
   const { lease_renewal_ms, lease_sweep_interval_ms, retry_base_ms, gc_interval_secs } = settings.mailbox;
   const rounds: Rounds = { deps, supervisor, stopped: false, position: undefined };
   const expiry = createExpiry(deps, supervisor, () => rounds.stopped);
+  const threadExpiry = createThreadExpiry(deps, threads, () => rounds.stopped);
   const timers = [
     every(rounds, lease_renewal_ms, () => renewLeases(rounds)),
     every(rounds, Math.min(lease_sweep_interval_ms, retry_base_ms), () => resumeFailed(rounds, false)),
     every(rounds, DEADLINE_POLL_MS, expiry.round),
+    every(rounds, DEADLINE_POLL_MS, threadExpiry.round),
     every(rounds, gc_interval_secs * 1000, () => collectDispatches(rounds)),
   ];
   if (settings.event_retention_days > 0)

@@ -24,6 +24,7 @@ import { commit } from '../ledger/commit.ts';
 import { selectPending, targetedAt } from '../ledger/pending.ts';
 import { deliver, openWrite, persistState, type Write } from '../ledger/transaction.ts';
 import { claimChanges, logDispatch, retryDelay } from './dispatch-records.ts';
+import { endLeg } from './end-leg.ts';
 import { beginStream, correlationOf, count, type Execution, RESUMED } from './execution.ts';
 import { observeWait } from './observe.ts';
 import {
@@ -168,6 +169,7 @@ export const park = async (execution: Execution, waits: WaitsFor, signal: AbortS
   execution.trace?.write(write.batch, 'later');
   execution.run.waiting = waiting;
   putRecord(execution, write);
+  endLeg(execution, write);
   const lease_until = write.at + deps.settings.mailbox.suspended_lease_ms;
   const event = { type: 'RENEW' } as const;
   advanceWork(execution, write, event, { lease_until, run_status: 'waiting' });
@@ -228,6 +230,7 @@ export const finish = async (execution: Execution, ending: RunEnding): Promise<v
   stream.log(terminal);
   stream.flush(write, correlationOf(execution));
   putEnd(execution, write, ending);
+  endLeg(execution, write, stopped);
   execution.trace?.end(write.batch, execution.run);
   await commit(write, 'progress');
   stream.channel().emit(terminal);

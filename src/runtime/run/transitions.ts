@@ -218,6 +218,7 @@ const optionsWith = (
     instructions: instructionsBefore,
     continue_truncated: truncationBefore,
     request_echo: echoBefore,
+    leg: legBefore,
     ...rest
   }: Activation['options'],
   {
@@ -227,11 +228,13 @@ const optionsWith = (
     instructions = instructionsBefore,
     continue_truncated = truncationBefore,
     request_echo = echoBefore,
+    leg = legBefore,
   }: RunOptions = {},
 ): Activation['options'] => ({
   ...rest,
   ...(instructions !== undefined && { instructions }),
   ...(continue_truncated !== undefined && { continue_truncated }),
+  ...(leg && { leg }),
   ...(request_echo && { request_echo }),
   ...(overrides && { overrides }),
   ...(output_schema !== undefined && { output_schema }),

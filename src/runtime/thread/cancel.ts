@@ -72,7 +72,7 @@ export const reportTimeout = (thread: Thread): void => {
   commitInBackground(write);
 };
 
-export const remove = (thread: Thread, { strategy, done, refuse }: Removal): void => {
+export const remove = (thread: Thread, { strategy, isErased, done, refuse }: Removal): void => {
   const { ledger, scope, id, host, deps } = thread;
   const { record } = ledger;
   if (!record) {
@@ -83,7 +83,7 @@ export const remove = (thread: Thread, { strategy, done, refuse }: Removal): voi
   clearAll(thread, write);
   removeThread(write);
   const facts = { ...threadFacts(record.thread), child_strategy: strategy };
-  logEvent(write, 'ThreadDeleted', facts, { correlation_id: id, origin: 'server' });
+  if (!isErased) logEvent(write, 'ThreadDeleted', facts, { correlation_id: id, origin: 'server' });
   commit(write, 'input').then(done, refuse);
   cancelActive(thread);
   const silent = whenIdle(thread).then(() => quiet(ledger));

@@ -23,7 +23,12 @@ import type { Supervisor } from './supervisor.ts';
  */
 
 /** Default: the last point at which the history can be divided. */
-export type ForkPoint = { seq: number } | { message_id: string } | { run_id: string };
+export type ForkPoint =
+  | { seq: number }
+  /** The last possible point at or before this message. */
+  | { upTo: number }
+  | { message_id: string }
+  | { run_id: string };
 
 export type NewFork = {
   at?: ForkPoint;
@@ -110,7 +115,7 @@ const pointIn = (
     throw new TooLarge(`a fork has at most ${MOST_COPIED} messages, and the thread has ${last}`);
   const points = forkPointsOf(history, open);
   // A run may be in a step, which is then left out; a message is named on purpose.
-  if (at === undefined || 'run_id' in at) return points.before(seq);
+  if (at === undefined || 'run_id' in at || 'upTo' in at) return points.before(seq);
   if (points.has(seq)) return seq;
   const nearest = [points.before(seq), points.after(seq)].filter((point) => point !== undefined);
   throw new Invalid(`cannot fork inside a step; nearest points are ${nearest.join(', ')}`);
@@ -123,6 +128,7 @@ const namedIn = (
   last: number,
 ): number | undefined => {
   if (at === undefined) return last;
+  if ('upTo' in at) return Math.min(at.upTo, last);
   if ('seq' in at) {
     if (at.seq <= last) return at.seq;
     throw new Invalid(`at.seq must be between 0 and ${last} (got ${at.seq})`);

@@ -23,7 +23,8 @@ export type Cancel = Refusable & { run_id: string; done(reached: boolean): void 
 export type Interrupt = Refusable & { done(superseded: number): void };
 /** `into`: the run of the event, as for input that is for one run only. */
 export type TaskUpdate = Refusable & TaskEvent & { into: string; accept(): void };
-export type Removal = Refusable & { strategy: ChildStrategy; done(): void };
+/** `isErased`: no event about the deletion is logged, because the log is deleted too. */
+export type Removal = Refusable & { strategy: ChildStrategy; isErased: boolean; done(): void };
 
 /** The request that each event of the thread machine carries. */
 export type Requests = {

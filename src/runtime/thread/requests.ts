@@ -273,8 +273,12 @@ export const interruptThread = (thread: Thread): Promise<number | undefined> => 
 };
 
 /** Stops the thread's work and removes its rows. Resolves when that is durable. */
-export const deleteThread = (thread: Thread, strategy: ChildStrategy): Promise<void> =>
-  ask<void>(thread, (done, refuse) => ({ type: 'DELETE', request: { strategy, done, refuse } }));
+export const deleteThread = (
+  thread: Thread,
+  strategy: ChildStrategy,
+  { isErased = false }: { isErased?: boolean } = {},
+): Promise<void> =>
+  ask<void>(thread, (done, refuse) => ({ type: 'DELETE', request: { strategy, isErased, done, refuse } }));
 
 /** Ends a run of the thread that is listed as running although it does not execute and has no open dispatch. */
 export const settleRunning = async (thread: Thread, run_id: string): Promise<boolean> => {

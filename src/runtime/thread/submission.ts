@@ -3,7 +3,7 @@ import type { Actor } from '../../schema/actor.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import type { ContentBlock, Message, MessageMetadata, Role } from '../../schema/message.ts';
 import type { Principal } from '../../schema/principal.ts';
-import type { Resume, RunAdapter, RunOrigin } from '../../schema/run.ts';
+import type { Leg, Resume, RunAdapter, RunOrigin } from '../../schema/run.ts';
 import type { InferenceOverrides } from '../../schema/run-overrides.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
@@ -71,6 +71,7 @@ export type RunOptions = {
   instructions?: string | undefined;
   /** A completion that was cut off is the answer of the run. */
   continue_truncated?: false | undefined;
+  leg?: Leg | undefined;
   /** Parameters of the request that are kept for its client. */
   request_echo?: JsonObject | undefined;
 };

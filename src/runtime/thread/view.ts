@@ -1,6 +1,7 @@
 import { isRewound, type Message } from '../../schema/message.ts';
 import type { GoingCall, WaitingTicket } from '../../schema/run.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
+import type { Thread } from '../../schema/thread.ts';
 import type { IssuedTickets } from '../../tools/find-ticket.ts';
 import { issuedTickets } from '../ledger/issued-tickets.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -22,6 +23,10 @@ export type ThreadView = {
   history(): readonly Message[];
   /** Returns the id of the last message that is visible to clients. */
   last(): string | undefined;
+  /** Number of the last message of the history; 0 without one. */
+  readonly seq: number;
+  /** The record of the thread; undefined if it does not exist. */
+  readonly record: Thread | undefined;
   /** Whether no run has been started in the thread. */
   readonly fresh: boolean;
   /** The executing run, or else the open one if it waits. */
@@ -52,6 +57,8 @@ export const viewOf = (
     has: (message_id) => hasMessage(ledger, message_id),
     history: () => historyOf(ledger),
     last: () => historyOf(ledger).findLast(({ visibility }) => visibility === undefined)?.id,
+    seq: ledger.tail.seq,
+    record: ledger.record?.thread,
     fresh: ledger.record?.thread.latest_run_id === undefined,
     run_id: execution?.run_id ?? open?.run_id,
     executes: execution?.run_id,

@@ -16,6 +16,7 @@ import { changedAt, createRunTable, type RunRow } from '../tables/runs.ts';
 import { createSessionTable, type SessionRow } from '../tables/sessions.ts';
 import { eventsIn, type StoredEvents } from '../tables/stored-events.ts';
 import { createTaskIndex } from '../tables/tasks.ts';
+import { createThreadExpiryTable } from '../tables/thread-expiries.ts';
 import { createThreadTable, type ThreadRecord } from '../tables/threads.ts';
 import { createUserTable, type UserRow } from '../tables/users.ts';
 
@@ -29,6 +30,7 @@ import { createUserTable, type UserRow } from '../tables/users.ts';
 /** Tables that contain only derived rows. */
 export const DERIVED = [
   'thread_index',
+  'thread_expiries',
   'run_index',
   'task_index',
   'dispatch_index',
@@ -95,7 +97,7 @@ export const deriveInto = (records: Records, sink: Sink): void => {
   };
   let at = 0;
   const order = { next: () => at };
-  const threads = createThreadTable(env, counters);
+  const threads = createThreadTable(env, counters, createThreadExpiryTable(env));
   const runs = createRunTable(env, { counters, order, tasks: createTaskIndex(env, counters) });
   const work = { answers: runs, order, openWork: createOpenWork(env), endedWork: createEndedWork(env) };
   const dispatches = createDispatchTable(env, work);

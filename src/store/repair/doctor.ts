@@ -56,6 +56,7 @@ const OF_THREADS = [
   'retractions',
   'state',
   'stopped_answers',
+  'thread_transcripts',
   'tickets',
 ] as const;
 

@@ -32,6 +32,8 @@ export type EventTable = {
   /** Returns all events after a number, decoded lazily; must be consumed within one event-loop tick. */
   read(scope: string, by: EventScope, after: number): Iterable<EventRow>;
   has(scope: string, by: EventScope, seq: number): boolean;
+  /** Removes the log of a thread with these runs. */
+  removeAll(batch: Batch, scope: string, thread_id: string, run_ids: readonly string[]): void;
   prune: EventSweep;
 };
 
@@ -77,6 +79,10 @@ export const createEventTable = (env: Environment, answers: AnswerTexts): EventT
     },
     read: (scope, by, after) => eventsAfter(log, scope, by, after),
     has: (scope, by, seq) => firstAfter(log, scope, by, seq - 1)?.seq === seq,
+    removeAll(batch, scope, thread_id, run_ids) {
+      appends.clear(batch, [scope, thread_id]);
+      for (const run_id of run_ids) byRun.clear(batch, [scope, run_id]);
+    },
     prune: createEventSweep({ appends, byRun }),
   };
 };

@@ -78,6 +78,8 @@ export type RunTable = AnswerTexts & {
   count(scope: string, status: RunStatus): number;
   /** Counts the runs of sub-agents that were started below this run, at any depth. */
   countBelow(scope: string, root_run_id: string): number;
+  /** Removes a run that is not written again, with everything that lists it. */
+  remove(batch: Batch, scope: string, before: RunRecord): void;
   /** Returns the stored runs of a thread. */
   ofThread(scope: string, thread_id: string): RunRecord[];
   /** Returns up to `limit` partitions that have a run with this id in the list across partitions. */
@@ -104,11 +106,7 @@ export const createRunTable = (env: Environment, { counters, order, tasks }: Run
   const get = (scope: string, run_id: string): RunRecord | undefined =>
     isId(run_id) ? recordIn(rows.get([scope, run_id])) : undefined;
 
-  const existing = (scope: string, run_id: string): RunRecord => {
-    const run = get(scope, run_id);
-    if (!run) throw new Integrity(`run '${run_id}' is listed and has no record`);
-    return run;
-  };
+  const existing = (scope: string, run_id: string): RunRecord => listedRecord(get(scope, run_id), run_id);
 
   const runsIn = (scope: string, of: OfThread): RunRecord[] =>
     idsIn(index, scope, of).map((run_id) => existing(scope, run_id));
@@ -126,12 +124,9 @@ export const createRunTable = (env: Environment, { counters, order, tasks }: Run
       const previous = before && markOf(batch, scope, run_id);
       const then = before && previous && { run: before, ...previous };
       const changed_at = then ? changeTime(then, after, now) : now;
-      const mark = newMark({
-        order: previous?.order ?? order.next(),
-        changed_at,
-        held: previous?.held ?? answerOf(after),
-        shared: shared ?? previous?.shared,
-      });
+      const held = previous?.held ?? answerOf(after);
+      const at = previous?.order ?? order.next();
+      const mark = newMark({ order: at, changed_at, held, shared: shared ?? previous?.shared });
       marks.note(batch, `${scope}\0${run_id}`, mark);
       rows.put(batch, [scope, run_id], rowOf(after, mark));
       if (mark.held !== undefined && previous?.held === undefined)
@@ -142,12 +137,18 @@ export const createRunTable = (env: Environment, { counters, order, tasks }: Run
       tasks.move(batch, scope, listed, then);
       return changed_at;
     },
-    list(lists, filter, page, shown = wireRun) {
-      if (filter.thread_id !== undefined && !isId(filter.thread_id))
-        return { items: [], texts: [], total: 0, offset: page.offset };
-      const sources = createSources({ index, counters, tasks }, lists, existing);
-      return listRuns(sources, filter, page, shown);
+    remove(batch, scope, before) {
+      const { run_id } = before;
+      const listed = { run: before, ...markOf(batch, scope, run_id) };
+      rows.remove(batch, [scope, run_id]);
+      placement.move(batch, run_id, [], places(scope, listed));
+      naming.move(batch, run_id, [], namePlaces(scope, listed));
+      tasks.remove(batch, scope, listed);
     },
+    list: (lists, filter, page, shown = wireRun) =>
+      filter.thread_id !== undefined && !isId(filter.thread_id)
+        ? { items: [], texts: [], total: 0, offset: page.offset }
+        : listRuns(createSources({ index, counters, tasks }, lists, existing), filter, page, shown),
     count: (scope, status) => counters.get(listOf(scope, status)),
     countBelow: (scope, root_run_id) => (isId(root_run_id) ? counters.get(listBelow(scope, root_run_id)) : 0),
     ofThread: (scope, thread_id) => runsIn(scope, { thread_id }),
@@ -155,10 +156,8 @@ export const createRunTable = (env: Environment, { counters, order, tasks }: Run
     waitingOf: (scope, thread_id) => runsIn(scope, { thread_id, status: 'waiting' }),
     running: (after, limit) => runningRuns(index, after, limit),
     newest(scope, thread_id, status) {
-      if (!isId(thread_id)) return undefined;
-      const prefix = listOf(scope, status, thread_id);
-      for (const run_id of index.values({ prefix, reverse: true, limit: 1 })) return existing(scope, run_id);
-      return undefined;
+      const run_id = newestIn(index, scope, { thread_id, status });
+      return run_id === undefined ? undefined : existing(scope, run_id);
     },
   };
 };
@@ -172,6 +171,22 @@ type OfThread = { thread_id: string; status?: RunStatus };
 
 const idsIn = (index: Table<string>, scope: string, of: OfThread): string[] =>
   isId(of.thread_id) ? listsOf(scope, of).flatMap((prefix) => Array.from(index.values({ prefix }))) : [];
+
+/** @throws Integrity */
+const listedRecord = (run: RunRecord | undefined, run_id: string): RunRecord => {
+  if (!run) throw new Integrity(`run '${run_id}' is listed and has no record`);
+  return run;
+};
+
+const newestIn = (
+  index: Table<string>,
+  scope: string,
+  { thread_id, status }: Required<OfThread>,
+): string | undefined => {
+  if (!isId(thread_id)) return undefined;
+  const [newest] = index.values({ prefix: listOf(scope, status, thread_id), reverse: true, limit: 1 });
+  return newest;
+};
 
 const checkIds = (scope: string, { run_id, thread_id }: Run): void => {
   checkPartition(scope);

@@ -45,6 +45,7 @@ type ListedTask = TimedRun & { shared?: boolean | undefined };
 
 export type TaskIndex = TaskTable & {
   move(batch: Batch, scope: string, after: ListedTask, before: ListedTask | undefined): void;
+  remove(batch: Batch, scope: string, before: ListedTask): void;
   /**
    * Returns the rows that contain the tasks of a filter, the last changed first; their keys are `[time, id]`, and across
    * partitions `[time, id, partition]`. The rows of a thread are those of all its tasks. `since` is in milliseconds.
@@ -74,6 +75,14 @@ export const createTaskIndex = (env: Pick<Environment, 'table'>, counters: Count
       for (const [key] of then ? rowsOf(scope, then) : []) index.remove(batch, key);
       for (const [key, whose] of rowsOf(scope, now)) index.add(batch, key, whose);
       if (!isSameList) recount(counters, batch, scope, now, then);
+    },
+    remove(batch, scope, before) {
+      const then = placeOf(before);
+      for (const [key] of rowsOf(scope, then)) index.remove(batch, key);
+      for (const list of listsWith(scope, then.shared)) {
+        counters.add(batch, countOfAll(list), -1);
+        counters.add(batch, countOf(list, then.agent, then.state), -1);
+      }
     },
     list(lists, filter, { limit, after }) {
       const { thread_id } = filter;

@@ -8,6 +8,7 @@ import type { Environment } from '../engine/environment.ts';
 import { checkId, checkPartition, indexed, isId, type Key } from '../engine/keys.ts';
 import { counted, type Page, type PageOf, readPage, type Search } from '../engine/page.ts';
 import { createPlacement, findPartitions, namesIn, type Place } from '../engine/placement.ts';
+import type { ThreadExpiryTable } from './thread-expiries.ts';
 
 /**
  * Threads, the last changed first, in lists by resource, by parent and of roots (runtime.md 3.2). Threads with and
@@ -46,7 +47,11 @@ export type ThreadTable = {
   partitionsWith(list: string, id: string, limit: number): string[];
 };
 
-export const createThreadTable = (env: Environment, counters: Counters): ThreadTable => {
+export const createThreadTable = (
+  env: Environment,
+  counters: Counters,
+  expiries: Pick<ThreadExpiryTable, 'move'>,
+): ThreadTable => {
   const records = env.table<ThreadRecord>('threads');
   const index = env.table<string>('thread_index');
   const placement = createPlacement(index, counters);
@@ -63,12 +68,15 @@ export const createThreadTable = (env: Environment, counters: Counters): ThreadT
       records.put(batch, [scope, id], after);
       placement.move(batch, id, places(scope, after), before ? places(scope, before) : []);
       naming.move(batch, id, namePlaces(scope, after), before ? namePlaces(scope, before) : []);
+      const thread = { scope, thread_id: id };
+      expiries.move(batch, thread, after.thread.expires_at, before?.thread.expires_at);
     },
     remove(batch, scope, before) {
       const { id } = before.thread;
       records.remove(batch, [scope, id]);
       placement.move(batch, id, [], places(scope, before));
       naming.move(batch, id, [], namePlaces(scope, before));
+      expiries.move(batch, { scope, thread_id: id }, undefined, before.thread.expires_at);
     },
     list(lists, filter, page, shown, search) {
       const { parent_thread_id } = filter;

@@ -1,0 +1,163 @@
+import type { Encoder } from '../../runtime/run/live-channel.ts';
+import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
+import type { LegOptions } from './chat-encoder.ts';
+import {
+  addUsage,
+  BREAK,
+  callBegins,
+  callEnds,
+  clientCalls,
+  endOfLeg,
+  messagesOfLeg,
+  NOTHING_SPENT,
+  type Spent,
+  textsBehind,
+  usageBody,
+} from './chat-leg.ts';
+import { failedRun, type OpenAiError } from './errors.ts';
+import { completionId } from './ids.ts';
+
+/**
+ * Collects the events of a leg to a chat completion without a stream (openai.md 6.2). Implemented as an encoder without
+ * frames. Withdrawn text is left out, because no client has received it.
+ */
+export type ChatAnswer = {
+  encoder: Encoder;
+  /** Returns the completion or the failure of the leg; undefined if it has not ended. */
+  outcome(): ChatCompletion | OpenAiError | undefined;
+};
+
+type State = {
+  readonly options: LegOptions;
+  /** Texts of the steps; the last one grows. */
+  texts: string[];
+  reasoning: string;
+  /** Length of the reasoning at the start of the step, to which a repeated step returns. */
+  reasoningAt: number;
+  truncated: boolean;
+  spent: Spent;
+  outcome: ChatCompletion | OpenAiError | undefined;
+};
+
+export const createChatAnswer = (options: LegOptions): ChatAnswer => {
+  const state: State = {
+    options,
+    texts: [''],
+    reasoning: '',
+    reasoningAt: 0,
+    truncated: false,
+    spent: NOTHING_SPENT,
+    outcome: undefined,
+  };
+  return {
+    encoder: {
+      event(event) {
+        note(state, event);
+        return '';
+      },
+      text(delta) {
+        addText(state, delta);
+        return '';
+      },
+      reasoning(delta) {
+        state.reasoning += delta;
+        return '';
+      },
+      toolDelta: () => '',
+    },
+    outcome: () => state.outcome,
+  };
+};
+
+const addText = ({ texts }: State, delta: string): void => {
+  texts.push((texts.pop() ?? '') + delta);
+};
+
+const note = (state: State, event: RunEvent): void => {
+  switch (event.event_type) {
+    case 'step_start':
+      state.texts.push('');
+      state.reasoningAt = state.reasoning.length;
+      break;
+    case 'text_delta':
+      addText(state, event.delta);
+      break;
+    case 'reasoning_delta':
+      state.reasoning += event.delta;
+      break;
+    case 'stream_reset':
+      state.texts.pop();
+      state.texts.push('');
+      state.reasoning = state.reasoning.slice(0, state.reasoningAt);
+      break;
+    case 'inference_complete':
+      state.spent = addUsage(state.spent, event.usage);
+      state.truncated = event.truncated === true;
+      break;
+    case 'tool_call_ready':
+      if (tells(state, event.name)) state.reasoning += callBegins(event.name, event.arguments);
+      break;
+    case 'tool_call_done': {
+      const { tool_name } = event.result;
+      if (event.outcome !== 'suspended' && tells(state, tool_name))
+        state.reasoning += callEnds(tool_name, event.outcome === 'failed');
+      break;
+    }
+    case 'error':
+      state.outcome = failedRun({
+        message: event.message,
+        ...(event.code !== undefined && { code: event.code }),
+      });
+      break;
+    case 'run_finish':
+      state.outcome ??= completionOf(state, event);
+      break;
+    default:
+  }
+};
+
+const tells = ({ options: { tellsProgress, isClientTool } }: State, name: string): boolean =>
+  tellsProgress && !isClientTool(name);
+
+const completionOf = (
+  { options, texts, reasoning, truncated, spent }: State,
+  { run_id, termination }: RunEventOf<'run_finish'>,
+) => {
+  const { history, seq, isKeyed, leg, created, model, fingerprint } = options;
+  const waits = options.waits(run_id);
+  const end = endOfLeg(termination, { truncated, waits });
+  if (end.kind === 'failed') return failedRun(end.failure);
+  const behind = textsBehind(messagesOfLeg(history(), seq, run_id), waits, isKeyed);
+  const text = [...texts, ...behind].filter((each) => each !== '').join(BREAK);
+  const calls = clientCalls(waits.calls, history(), run_id).map(({ id, name, arguments: args }) => ({
+    id,
+    type: 'function' as const,
+    function: { name, arguments: args },
+  }));
+  return {
+    id: completionId({ run_id, leg }),
+    object: 'chat.completion' as const,
+    created,
+    model,
+    service_tier: 'default' as const,
+    system_fingerprint: fingerprint,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant' as const,
+          content: text === '' && calls.length > 0 ? null : text,
+          refusal: end.refusal,
+          annotations: [],
+          ...(reasoning !== '' && { reasoning_content: reasoning }),
+          ...(calls.length > 0 && { tool_calls: calls }),
+        },
+        logprobs: null,
+        finish_reason: end.finish_reason,
+      },
+    ],
+    usage: usageBody(spent),
+  };
+};
+
+export type ChatCompletion = Exclude<ReturnType<typeof completionOf>, OpenAiError>;

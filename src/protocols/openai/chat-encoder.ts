@@ -1,0 +1,220 @@
+import type { Encoder } from '../../runtime/run/live-channel.ts';
+import type { Message } from '../../schema/message.ts';
+import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
+import {
+  addUsage,
+  BREAK,
+  type ClientCall,
+  callBegins,
+  callEnds,
+  clientCalls,
+  endOfLeg,
+  type LegEnd,
+  messagesOfLeg,
+  NOTHING_SPENT,
+  type Spent,
+  textsBehind,
+  usageBody,
+} from './chat-leg.ts';
+import { errorBody, failedRun } from './errors.ts';
+import { completionId } from './ids.ts';
+import type { Waits } from './waits.ts';
+
+/**
+ * Converts run events to chunks of a chat completion (openai.md 6.4).
+ *
+ * Guarantees: the first chunk has the role, the last one the reason of the end, and `[DONE]` follows only an end of the
+ * leg. The texts of a stream, joined, are the content of the same completion without a stream. Withdrawn text stays,
+ * because the protocol cannot withdraw any.
+ * Relies on events in the order of one run, and on `stored` and `waits` at the end of a leg: calls of the client are
+ * reported then, so that a withdrawn completion leaves none.
+ * Cost: two concatenations and one `JSON.stringify` per text delta.
+ */
+
+export type LegOptions = {
+  model: string;
+  /** Seconds. */
+  created: number;
+  fingerprint: string;
+  /** Number of the leg within its run. */
+  leg: number;
+  /** Number of the last message of the thread before the leg. */
+  seq: number;
+  includesUsage: boolean;
+  tellsProgress: boolean;
+  /** Whether the client can return to the thread. */
+  isKeyed: boolean;
+  /** Names of functions of the client. */
+  isClientTool(name: string): boolean;
+  /** Returns the history of the thread, with everything that was written for the run. */
+  history(): readonly Message[];
+  /** Returns what the run waits for. */
+  waits(run_id: string): Waits;
+};
+
+export const DONE = 'data: [DONE]\n\n';
+
+const CHUNK_END = '}\n\n';
+
+type State = {
+  readonly options: LegOptions;
+  /** Beginning of each chunk, up to its choices; empty before the first event. */
+  head: string;
+  /** Beginning of a delta of text; empty while the next one begins a text or the leg is over. */
+  contentHead: string;
+  reasoningHead: string;
+  hasText: boolean;
+  isOver: boolean;
+  truncated: boolean;
+  spent: Spent;
+};
+
+export const createChatEncoder = (options: LegOptions): Encoder => {
+  const state: State = {
+    options,
+    head: '',
+    contentHead: '',
+    reasoningHead: '',
+    hasText: false,
+    isOver: false,
+    truncated: false,
+    spent: NOTHING_SPENT,
+  };
+  return {
+    event: (event) => (state.isOver ? '' : encode(state, event)),
+    text(delta) {
+      if (state.contentHead !== '') return state.contentHead + JSON.stringify(delta) + DELTA_END;
+      return state.isOver ? '' : beginText(state, delta);
+    },
+    reasoning: (delta) =>
+      state.reasoningHead === '' ? '' : state.reasoningHead + JSON.stringify(delta) + DELTA_END,
+    toolDelta: () => '',
+  };
+};
+
+const DELTA_END = `},"logprobs":null,"finish_reason":null}]${CHUNK_END}`;
+
+const deltaHead = (head: string, field: string): string =>
+  `${head}"choices":[{"index":0,"delta":{"${field}":`;
+
+const encode = (state: State, event: RunEvent): string => {
+  switch (event.event_type) {
+    case 'run_start':
+      return begin(state, event.run_id);
+    case 'step_start':
+      state.contentHead = '';
+      return '';
+    case 'text_delta':
+      return beginText(state, event.delta);
+    case 'reasoning_delta':
+      return reasoning(state, event.delta);
+    case 'inference_complete':
+      state.spent = addUsage(state.spent, event.usage);
+      state.truncated = event.truncated === true;
+      return '';
+    case 'tool_call_ready':
+      return progress(state, event.name, () => callBegins(event.name, event.arguments));
+    case 'tool_call_done':
+      return event.outcome === 'suspended'
+        ? ''
+        : progress(state, event.result.tool_name, () =>
+            callEnds(event.result.tool_name, event.outcome === 'failed'),
+          );
+    case 'run_finish':
+      return finish(state, event);
+    case 'error':
+      return fail(state, { message: event.message, ...(event.code !== undefined && { code: event.code }) });
+    default:
+      return '';
+  }
+};
+
+/** A run that was interrupted by the end of its process starts again; its completion continues. */
+const begin = (state: State, run_id: string): string => {
+  if (state.head !== '') return '';
+  const { options } = state;
+  state.head = headOf(options, completionId({ run_id, leg: options.leg }));
+  state.reasoningHead = deltaHead(state.head, 'reasoning_content');
+  return chunk(state, { role: 'assistant', content: '', refusal: null });
+};
+
+const headOf = ({ created, model, fingerprint, includesUsage }: LegOptions, id: string): string => {
+  const fields = {
+    id,
+    object: 'chat.completion.chunk',
+    created,
+    model,
+    service_tier: 'default',
+    system_fingerprint: fingerprint,
+    ...(includesUsage && { usage: null }),
+  };
+  return `data: ${JSON.stringify(fields).slice(0, -1)},`;
+};
+
+const chunk = ({ head }: State, delta: object, finish_reason: string | null = null): string =>
+  `${head}"choices":${JSON.stringify([{ index: 0, delta, logprobs: null, finish_reason }])}${CHUNK_END}`;
+
+/** The text of a later step begins with a blank line. */
+const beginText = (state: State, delta: string): string => {
+  if (delta === '' || state.head === '') return '';
+  if (state.contentHead !== '') return state.contentHead + JSON.stringify(delta) + DELTA_END;
+  state.contentHead = deltaHead(state.head, 'content');
+  const text = state.hasText ? BREAK + delta : delta;
+  state.hasText = true;
+  return state.contentHead + JSON.stringify(text) + DELTA_END;
+};
+
+const reasoning = ({ reasoningHead }: State, delta: string): string =>
+  reasoningHead === '' || delta === '' ? '' : reasoningHead + JSON.stringify(delta) + DELTA_END;
+
+const progress = (state: State, name: string, text: () => string): string => {
+  const { tellsProgress, isClientTool } = state.options;
+  return tellsProgress && !isClientTool(name) ? reasoning(state, text()) : '';
+};
+
+const finish = (state: State, { run_id, termination }: RunEventOf<'run_finish'>): string => {
+  const { options, truncated } = state;
+  const { history, seq, isKeyed } = options;
+  const waits = options.waits(run_id);
+  const end = endOfLeg(termination, { truncated, waits });
+  const opened = begin(state, run_id);
+  if (end.kind === 'failed') return opened + fail(state, end.failure);
+  const behind = textsBehind(messagesOfLeg(history(), seq, run_id), waits, isKeyed);
+  const texts = behind.map((text) => {
+    state.contentHead = '';
+    return beginText(state, text);
+  });
+  const calls = clientCalls(waits.calls, history(), run_id).map((call, index) =>
+    callChunks(state, call, index),
+  );
+  return opened + texts.join('') + calls.join('') + lastChunks(state, end);
+};
+
+const callChunks = (state: State, { id, name, arguments: args }: ClientCall, index: number): string =>
+  chunk(state, { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }) +
+  chunk(state, { tool_calls: [{ index, function: { arguments: args } }] });
+
+const lastChunks = (
+  state: State,
+  { finish_reason, refusal }: Extract<LegEnd, { kind: 'finished' }>,
+): string => {
+  const { head, options, spent } = state;
+  const refused = refusal === null ? '' : chunk(state, { refusal });
+  const last = chunk(state, {}, finish_reason);
+  const usage = options.includesUsage
+    ? `${head.replace('"usage":null,', '')}"choices":[],"usage":${JSON.stringify(usageBody(spent))}${CHUNK_END}`
+    : '';
+  close(state);
+  return refused + last + usage + DONE;
+};
+
+const fail = (state: State, failure: { message: string; code?: string }): string => {
+  close(state);
+  return `data: ${JSON.stringify(errorBody(failedRun(failure)))}\n\n${DONE}`;
+};
+
+const close = (state: State): void => {
+  state.isOver = true;
+  state.contentHead = '';
+  state.reasoningHead = '';
+};

@@ -1,0 +1,163 @@
+import { isPartBlock, type PartBlock } from '../../schema/answer-part.ts';
+import { isData, typeOfMedia } from '../../schema/media.ts';
+import { type Message, textOf } from '../../schema/message.ts';
+import type { Termination, WaitingTicket } from '../../schema/run.ts';
+import type { Usage } from '../../schema/run-event.ts';
+import { failureOf } from '../../schema/run-failure.ts';
+import { callId } from './ids.ts';
+import { shortened, type Waits, waitText } from './waits.ts';
+
+/** The end of a leg of a run as a chat completion reports it (openai.md 6.2, 6.3). */
+
+export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter';
+
+export type LegEnd =
+  | { kind: 'failed'; failure: { message: string; code?: string } }
+  | { kind: 'finished'; finish_reason: FinishReason; refusal: string | null };
+
+export const endOfLeg = (
+  termination: Termination,
+  { truncated, waits }: { truncated: boolean; waits: Waits },
+): LegEnd => {
+  const failure = failureOf(termination) ?? invalidOutput(termination);
+  if (failure) return { kind: 'failed', failure };
+  const finished = (finish_reason: FinishReason, refusal: string | null = null): LegEnd => ({
+    kind: 'finished',
+    finish_reason,
+    refusal,
+  });
+  switch (termination.type) {
+    case 'blocked':
+      return finished('content_filter', termination.value);
+    case 'suspended':
+      return finished(waits.calls.length > 0 ? 'tool_calls' : 'stop');
+    case 'stopped':
+      return finished(STOPS.has(termination.value.code) ? 'stop' : 'length');
+    default:
+      return finished(truncated ? 'length' : 'stop');
+  }
+};
+
+/** Codes of ends that the agent wants; the others are limits. */
+const STOPS: ReadonlySet<string> = new Set(['stop_on_tool', 'content_match', 'content_match_invalid_regex']);
+
+const invalidOutput = (termination: Termination): { message: string } | undefined =>
+  termination.type === 'stopped' && termination.value.code === 'invalid_output'
+    ? { message: `the result does not fit its schema: ${termination.value.detail ?? ''}` }
+    : undefined;
+
+/** The messages of a run in a leg, oldest first. */
+export type LegMessages = readonly Message[];
+
+export const messagesOfLeg = (history: readonly Message[], seq: number, run_id: string): LegMessages =>
+  history
+    .slice(seq)
+    .filter(
+      ({ role, visibility, metadata }) =>
+        role === 'assistant' && visibility === undefined && metadata?.run_id === run_id,
+    );
+
+export const textOfAnswer = ({ content }: Pick<Message, 'content'>): string =>
+  textOf(content.filter((block) => !isPartBlock(block)));
+
+/** Texts behind those of the model: parts of the answer, then what the run waits for. */
+export const textsBehind = (messages: LegMessages, waits: Waits, isKeyed: boolean): string[] =>
+  [
+    ...messages.flatMap(({ content }) => content.filter(isPartBlock).map(partText)),
+    waitText(waits, isKeyed),
+  ].filter((text) => text !== '');
+
+export const BREAK = '\n\n';
+
+/** The whole text of a leg, as a reader of its stream has received it. */
+export const legText = (
+  messages: LegMessages,
+  { waits, stopped }: { waits: Waits; stopped: Message | undefined },
+): string =>
+  [
+    ...messages.map(textOfAnswer),
+    ...(stopped ? [textOfAnswer(stopped)] : []),
+    ...textsBehind(messages, waits, true),
+  ]
+    .filter((text) => text !== '')
+    .join(BREAK);
+
+const LONGEST_DATA = 4000;
+
+/** Files whose bytes are in the thread have no address, and are left out. */
+const partText = (block: PartBlock): string => {
+  if (isData(block)) return `\`\`\`json\n${shortened(block.text, LONGEST_DATA)}\n\`\`\``;
+  if (!('source' in block) || block.source.type !== 'url') return '';
+  const { url } = block.source;
+  const name = (block.title ?? nameIn(url)).replaceAll(/[[\]\n]/g, ' ');
+  const mark = block.type === 'image' || typeOfMedia(block).startsWith('image/') ? '!' : '';
+  return `${mark}[${name}](${url})`;
+};
+
+const nameIn = (url: string): string => /[^/?#]+(?=[?#]|$)/.exec(url)?.[0] ?? 'file';
+
+export type ClientCall = { id: string; name: string; arguments: string };
+
+/** @param history of the thread, with the calls of the run, which are numbered in its order */
+export const clientCalls = (
+  calls: readonly WaitingTicket[],
+  history: readonly Message[],
+  run_id: string,
+): ClientCall[] => {
+  const numbers = callNumbers(history, run_id);
+  return calls.map(({ tool_call_id, tool_name, arguments: args }) => ({
+    id: callId({ run_id, ordinal: numbers.get(tool_call_id) ?? 0 }),
+    name: tool_name,
+    arguments: JSON.stringify(args ?? {}),
+  }));
+};
+
+/** Numbers of the calls of a run, by the ids that the provider gave; the last call with an id counts. */
+export const callNumbers = (history: readonly Message[], run_id: string): ReadonlyMap<string, number> => {
+  const numbers = new Map<string, number>();
+  let number = 0;
+  for (const { tool_calls = [], metadata } of history) {
+    if (tool_calls.length === 0 || metadata?.run_id !== run_id) continue;
+    for (const { id } of tool_calls) {
+      numbers.set(id, number);
+      number += 1;
+    }
+  }
+  return numbers;
+};
+
+export type Spent = { prompt: number; completion: number; cached: number; reasoning: number };
+
+export const NOTHING_SPENT: Spent = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };
+
+export const addUsage = (spent: Spent, usage: Usage | undefined): Spent =>
+  usage
+    ? {
+        prompt: spent.prompt + (usage.prompt_tokens ?? 0),
+        completion: spent.completion + (usage.completion_tokens ?? 0),
+        cached: spent.cached + (usage.cache_read_tokens ?? 0),
+        reasoning: spent.reasoning + (usage.thinking_tokens ?? 0),
+      }
+    : spent;
+
+export const usageBody = ({ prompt, completion, cached, reasoning }: Spent) => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+  prompt_tokens_details: { cached_tokens: cached, audio_tokens: 0 },
+  completion_tokens_details: {
+    reasoning_tokens: reasoning,
+    audio_tokens: 0,
+    accepted_prediction_tokens: 0,
+    rejected_prediction_tokens: 0,
+  },
+});
+
+const LONGEST_PROGRESS = 200;
+
+/** A call of a tool of the agent, told as reasoning (openai.md 6.2). */
+export const callBegins = (name: string, args: unknown): string =>
+  `\n[${name}] ${shortened(JSON.stringify(args ?? {}), LONGEST_PROGRESS)}\n`;
+
+export const callEnds = (name: string, isFailed: boolean): string =>
+  `[${name}] ${isFailed ? 'failed' : 'ok'}\n`;

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import type { EndedLeg, ImportedMessage, LegBook } from '../../runtime/index.ts';
+import { type ContentBlock, textOf } from '../../schema/message.ts';
+import type { Store, Transcript } from '../../store/index.ts';
+import { legText, messagesOfLeg } from './chat-leg.ts';
+import { waitsOf } from './waits.ts';
+
+/**
+ * The answers that the service gave in a chat, by which a later request finds its thread (openai.md 5.2).
+ *
+ * Front ends rewrite, edit and branch the messages of users, but send answers back as they received them, apart from
+ * details that they add. So the position of a request is the last answer in it that this service gave.
+ * Guarantees: the row of an answer is part of the commit that ends it. Cost: one hash per answer of a request, and one
+ * range read per lookup.
+ */
+
+/** The digest of a conversation without answers. */
+const EMPTY = '';
+
+const DIGEST_DIGITS = 32;
+
+/** Blocks that front ends add to answers, or keep of reasoning. */
+const ADDED = /<(details|think)(?:\s[^>]*)?>.*?<\/\1>/gs;
+
+/** Returns the text without what front ends change in it. */
+export const normalized = (text: string): string =>
+  text.normalize('NFC').replace(ADDED, ' ').replaceAll(/\s+/g, ' ').trim();
+
+const digestOf = (before: string, text: string): string =>
+  createHash('sha256').update(before).update('\0').update(text).digest('hex').slice(0, DIGEST_DIGITS);
+
+/** Digest of the message of a user. */
+export const askedDigest = (content: readonly ContentBlock[]): string =>
+  digestOf(EMPTY, normalized(textOf(content)));
+
+/** Returns the digest of a conversation with one more answer. */
+export const nextDigest = (before: string, answer: string): string => {
+  const text = normalized(answer);
+  return text === '' ? before : digestOf(before, text);
+};
+
+/** An answer in the messages of a request. */
+export type Anchor = {
+  /** Position of the message. */
+  index: number;
+  /** Digest of the conversation up to it. */
+  digest: string;
+  /** Digest of the message of the user in front of it. */
+  asked: string;
+};
+
+/** Returns the answers of a request, oldest first; messages without a text are none. */
+export const anchorsIn = (messages: readonly ImportedMessage[]): Anchor[] => {
+  const anchors: Anchor[] = [];
+  let digest = EMPTY;
+  let asked = EMPTY;
+  for (const [index, { role, content }] of messages.entries()) {
+    if (role === 'user') asked = askedDigest(content);
+    if (role !== 'assistant') continue;
+    const next = nextDigest(digest, textOf(content));
+    if (next === digest) continue;
+    digest = next;
+    anchors.push({ index, digest, asked });
+  }
+  return anchors;
+};
+
+/** Returns the digest of the whole request, and of its last message of the user. */
+export const digestsOf = (messages: readonly ImportedMessage[]): { digest: string; asked: string } => {
+  const last = messages.findLast(({ role }) => role === 'user');
+  return {
+    digest: anchorsIn(messages).at(-1)?.digest ?? EMPTY,
+    asked: last ? askedDigest(last.content) : EMPTY,
+  };
+};
+
+/** Answers of a request that are looked up, from the last one backwards. */
+const MOST_LOOKUPS = 8;
+
+/** Rows of one digest that are compared. */
+const MOST_ROWS = 16;
+
+export type Position = { anchor: Anchor; transcript: Transcript };
+
+/**
+ * Finds the last answer that this service gave. Of several equal ones, that of the same question counts, else the newest.
+ *
+ * @param isThere whether the thread exists
+ */
+export const findPosition = (
+  transcripts: Pick<Store['transcripts'], 'find'>,
+  { scope, chat, agent_id }: { scope: string; chat: string; agent_id: string },
+  messages: readonly ImportedMessage[],
+  isThere: (thread_id: string) => boolean,
+): Position | undefined => {
+  for (const anchor of anchorsIn(messages).slice(-MOST_LOOKUPS).reverse()) {
+    const found = transcripts
+      .find({ scope, chat, agent_id, digest: anchor.digest }, MOST_ROWS)
+      .filter(({ thread_id }) => isThere(thread_id));
+    const transcript = found.find(({ asked }) => asked === anchor.asked) ?? found[0];
+    if (transcript) return { anchor, transcript };
+  }
+  return undefined;
+};
+
+/** Stores the position of each answer of a chat, in the commit that ends it. */
+export const createTranscriptBook = (
+  transcripts: Pick<Store['transcripts'], 'put'>,
+  failed: (error: unknown) => void,
+): LegBook => ({
+  ended(batch, leg) {
+    try {
+      const row = transcriptOf(leg);
+      if (row) transcripts.put(batch, row.place, row.transcript);
+    } catch (error) {
+      failed(error);
+    }
+  },
+});
+
+/** Undefined for a leg outside of a chat, and for one without a text. */
+const transcriptOf = ({ scope, run, leg, seq, history, stopped, at }: EndedLeg) => {
+  const { chat } = leg;
+  if (!chat) return undefined;
+  const waits = waitsOf(run.waiting, run.activation?.options.frontend_tools);
+  const text = legText(messagesOfLeg(history, leg.seq, run.run_id), { waits, stopped });
+  const digest = nextDigest(chat.digest, text);
+  if (digest === chat.digest) return undefined;
+  return {
+    place: { scope, chat: chat.id, agent_id: run.activation?.intent.agent_id ?? run.agent_id, digest },
+    transcript: { thread_id: run.thread_id, seq, asked: chat.asked, at },
+  };
+};

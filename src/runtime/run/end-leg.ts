@@ -1,0 +1,21 @@
+import type { Message } from '../../schema/message.ts';
+import { historyOf } from '../ledger/ledger.ts';
+import type { Write } from '../ledger/transaction.ts';
+import type { Execution } from './execution.ts';
+
+/**
+ * Reports the end of a leg of a run to the adapter of its client, in the commit that ends the run or makes its wait
+ * durable. Runs of other adapters have no legs.
+ *
+ * @param stopped the partial answer of a cancelled run, which is not part of the history
+ */
+export const endLeg = (
+  { deps, run, ledger }: Pick<Execution, 'deps' | 'run' | 'ledger'>,
+  { batch, at }: Write,
+  stopped?: Message,
+): void => {
+  const leg = run.activation?.options.leg;
+  if (!leg || !deps.legs || !ledger.record) return;
+  const { scope, tail } = ledger;
+  deps.legs.ended(batch, { scope, run, leg, seq: tail.seq, history: historyOf(ledger), stopped, at });
+};
