@@ -7,6 +7,7 @@ import { createEventFeed, type EventFeed } from '../events/feed.ts';
 import { createDecideCheck } from '../identity/decide-check.ts';
 import { createObserver } from '../observability/observer.ts';
 import { createTasks, type TaskService } from '../protocols/a2a/tasks.ts';
+import { createTranscriptBook } from '../protocols/openai/transcript.ts';
 import { createReplayBuffers, type ReplayBuffers } from '../protocols/replay-buffer.ts';
 import { createResumedChat } from '../routes/chat/resumed.ts';
 import { createRuntime, type Runtime } from '../runtime/index.ts';
@@ -54,6 +55,7 @@ export const createExecution = async (
     traces: observability.runs,
     runs: watchedBy(tasks.runWatch, accounts),
     resumed: createResumedChat({ store, chatStreams, clock, hasLog }),
+    legs: createTranscriptBook(store.transcripts, (err) => log.warn('openai.transcript_failed', { err })),
     meter,
     usage,
     recordAccess: accessLog.put,

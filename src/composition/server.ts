@@ -73,7 +73,7 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
   const isOpenToAll = anonymous === 'always' && !isLocalListener;
   const routeDeps = createRouteDeps(foundation, { ...exposed, signIn }, inspection, isOpenToAll);
   const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, { host, isOpen: boundary.isOpen });
-  const families = [...a2a.families, ...mcp.families, ...openAiFamilies(settings, exposed, routeDeps)];
+  const families = [...a2a.families, ...mcp.families, ...openAiFamilies(foundation, exposed, routeDeps)];
   const routes = [...createRouteTable(routeDeps), ...mcp.routes];
   const http = createHttp(foundation, routeDeps, { families, routes, host, tls, boundary, judgeAccessToken });
   return {
@@ -181,7 +181,7 @@ const createRouteDeps = (
 };
 
 const openAiFamilies = (
-  settings: Foundation['settings'],
+  { settings, metrics }: Pick<Foundation, 'settings' | 'metrics'>,
   { config: { live } }: Pick<Exposed, 'config'>,
   routeDeps: RouteDeps,
 ): readonly Family[] =>
@@ -190,6 +190,7 @@ const openAiFamilies = (
         ...routeDeps,
         settings,
         published: live.agents,
+        observe: metrics.openAi,
         globs: settings.openai.agents.map(compileGlob),
       })
     : [];

@@ -64,6 +64,9 @@ export const REQUEST_HEADERS = {
     .meta({ description: 'Name of the actor for the audit log: printable ASCII.' }),
   traceparent: z.string().meta({ description: 'The trace that the run belongs to (W3C Trace Context).' }),
   tracestate: z.string().meta({ description: 'Vendor data of that trace (W3C Trace Context).' }),
+  'X-Troupe-Thread-Id': z.string().meta({
+    description: 'The thread of a chat completion; it is made if it does not exist.',
+  }),
   Prefer: z.string().meta({ description: '`respond-async`: respond at once with 202.' }),
   'If-None-Match': z.string().meta({ description: 'The `ETag` of the response that the client has cached.' }),
   'A2A-Version': z.string().meta({

@@ -18,6 +18,7 @@ import {
   interruptThread,
   isExecuting,
   submit,
+  untilInactive,
   viewThread,
 } from './thread/requests.ts';
 import type { Accepted, DecisionInput, Submission } from './thread/submission.ts';
@@ -103,6 +104,8 @@ export type Runtime = {
   cancel(scope: string, id: string, kind: 'run' | 'thread'): Promise<void>;
   /** Cancels exactly this run, even if the id has other meanings. False when there is nothing left to cancel. */
   cancelRun(scope: string, thread_id: string, run_id: string): Promise<boolean>;
+  /** Resolves when the run has ended or waits; at once if it is not of this process. */
+  untilInactive(scope: string, thread_id: string, run_id: string): Promise<void>;
   /** Cancels the open runs of a scope, of all owners, whose input these credentials gave. */
   cancelRunsOf(scope: string, isMeant: (credential: Credential) => boolean): Promise<void>;
   /** Resumes the calls of all runs whose accounts are connected, of which `isConnected` decides. */
@@ -159,6 +162,10 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
     cancel: (scope, id, kind) => cancelTarget(places, scope, { id, kind }),
     cancelRun: (scope, thread_id, run_id) =>
       use(scope, thread_id, (thread) => cancelInThread(thread, run_id)),
+    untilInactive: (scope, thread_id, run_id) =>
+      reach(scope, thread_id, async (thread) => {
+        await untilInactive(thread, run_id);
+      }),
     cancelRunsOf: (scope, isMeant) =>
       cancelMatching(places, scope, ({ credential }) => credential !== undefined && isMeant(credential)),
     resumeAuthorized: (isConnected) => resumeAuthorized({ ...places, log: deps.log }, isConnected),

@@ -85,6 +85,14 @@ export const LOG_EVENTS = {
   'inspection.listening': { level: 'info', message: 'listening for inspection events of local programs' },
   'store.notice': { level: 'warn', message: 'storage needs attention' },
   'thread.commit_listener_failed': { level: 'error', message: 'commit listener failed' },
+  'openai.cancel_failed': {
+    level: 'warn',
+    message: 'could not cancel the run of a client that disconnected',
+  },
+  'openai.transcript_failed': {
+    level: 'warn',
+    message: 'the position of an answer in its chat could not be stored',
+  },
   'thread.expiry_failed': { level: 'warn', message: 'an expired thread could not be deleted' },
   'thread.cleanup_failed': { level: 'warn', message: 'could not remove rows of deleted threads yet' },
   'thread.start_failed': { level: 'error', message: 'could not start queued dispatches of a thread' },

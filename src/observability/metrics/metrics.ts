@@ -14,6 +14,7 @@ import {
 import { createHttpMetrics } from './http-metrics.ts';
 import { createIdentityMetrics } from './identity-metrics.ts';
 import { createMailboxMetrics } from './mailbox-metrics.ts';
+import { createOpenAiMetrics } from './openai-metrics.ts';
 import { createOutputMetrics } from './output-metrics.ts';
 import { processRegistry } from './process-metrics.ts';
 import { createReadings, type Readings } from './readings.ts';
@@ -297,6 +298,7 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
   return {
     http: createHttpMetrics(families),
     identity: createIdentityMetrics(families),
+    openAi: createOpenAiMetrics(families),
     runs: createRunMetrics(families),
     inference: createInferenceMetrics(families),
     tools: createToolMetrics(families),

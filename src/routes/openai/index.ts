@@ -2,6 +2,7 @@ import type { Family } from '../../http/family.ts';
 import type { Route } from '../../http/route.ts';
 import { openAiErrors } from '../../protocols/openai/errors.ts';
 import { PROCESSING_HEADER } from '../../protocols/openai/response-headers.ts';
+import { chatRoutes } from './chat.ts';
 import { modelRoutes } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
 import { refuseUnrouted, refuseUpgrade, UNSERVED_PREFIXES, unservedFamilies } from './unserved.ts';
@@ -14,6 +15,7 @@ export const createOpenAiFamilies = (deps: OpenAiDeps): Family[] => [
 
 const routesByPrefix = (deps: OpenAiDeps): [prefix: string, routes: readonly Route[]][] => [
   ['/v1/models', modelRoutes(deps)],
+  ['/v1/chat', chatRoutes(deps)],
 ];
 
 const COMMON = {

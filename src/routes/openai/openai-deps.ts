@@ -1,3 +1,4 @@
+import type { OpenAiRoute, PositionOutcome } from '../../observability/metrics/openai-metrics.ts';
 import type { Glob } from '../../schema/glob.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -5,6 +6,10 @@ import type { RouteDeps } from '../route-deps.ts';
 export type OpenAiDeps = Omit<RouteDeps, 'settings'> & {
   /** The published agents; a new object after each publication. */
   published(): { readonly ids: readonly string[]; readonly published_at: number };
+  observe: {
+    positioned(route: OpenAiRoute, outcome: PositionOutcome): void;
+    legEnded(status: string): void;
+  };
   /** Match the ids of agents that are models. */
   globs: readonly Glob[];
   settings: RouteDeps['settings'] & { openai: OpenAiSettings; foreground_release_wait_ms: number };

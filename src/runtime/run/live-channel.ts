@@ -31,6 +31,8 @@ export type Channel = RunStream & {
   /** Adds a reader for future frames. The returned function removes it. */
   attach(protocol: Protocol, reader: Reader): () => void;
   release(): void;
+  /** Whether a reader receives the frames. */
+  isRead(): boolean;
   /** Called after the last event. A held channel closes when it is released. */
   close(): void;
 };
@@ -92,6 +94,7 @@ export const createChannel = (options: { held: boolean }): Channel => {
       }
       if (closed) endReaders();
     },
+    isRead: () => [...groups.values()].some(({ readers }) => readers.size > 0),
     close() {
       closed = true;
       if (!held) endReaders();

@@ -1,0 +1,249 @@
+import type { z } from 'zod';
+import { EVENT_STREAM, TRACE_HEADERS } from '../../http/described.ts';
+import { JSON_TYPE, reply } from '../../http/reply.ts';
+import { type RouteRequest, route } from '../../http/route.ts';
+import { createEventStream } from '../../http/sse.ts';
+import { type ChatAnswer, createChatAnswer } from '../../protocols/openai/chat-answer.ts';
+import { ChatBody, decodeChat } from '../../protocols/openai/chat-decode.ts';
+import { createChatEncoder, type LegOptions } from '../../protocols/openai/chat-encoder.ts';
+import { NO_RETRY, OPENAI_ERRORS, OpenAiError, timedOut } from '../../protocols/openai/errors.ts';
+import { unixSeconds } from '../../protocols/openai/ids.ts';
+import { runHeaders, STREAM_HEADERS } from '../../protocols/openai/response-headers.ts';
+import type { Attach, Channel } from '../../runtime/index.ts';
+import type { Encoder } from '../../runtime/run/live-channel.ts';
+import { may, mayStill } from '../../schema/principal.ts';
+import type { Reading as StreamReading } from '../../schema/reader.ts';
+import { timerMs } from '../../schema/timer.ts';
+import { clientOf } from '../protocol-runs.ts';
+import { waitsOfRun } from './chat-input.ts';
+import { ChatChunk, ChatCompletion } from './chat-schemas.ts';
+import { type Accepted, type Admitted, type ChatCall, submitChat } from './chat-submit.ts';
+import { createHangUps, type HangUps, nameOfChat, nameOfThread } from './hang-ups.ts';
+import { agentOfModel, TAG } from './models.ts';
+import type { OpenAiDeps } from './openai-deps.ts';
+
+/** Chat completions: each one is a durable run, or a part of one (openai.md 6). */
+
+type ChatDeps = OpenAiDeps & { hangUps: HangUps };
+
+type Request = RouteRequest<unknown, unknown, unknown>;
+
+export const chatRoutes = (given: OpenAiDeps) => {
+  const deps = { ...given, hangUps: createHangUps(given.settings.foreground_release_wait_ms) };
+  return [
+    route.post('/v1/chat/completions', {
+      id: 'createOpenAiChatCompletion',
+      summary: 'Start or continue a run with the messages of a chat',
+      description:
+        'The model is an agent. With `stream`, the response is a stream of chunks. A disconnect cancels the run.',
+      tag: TAG,
+      needs: 'invoke',
+      headers: [...TRACE_HEADERS, 'X-Troupe-Thread-Id'],
+      errors: OPENAI_ERRORS,
+      body: ChatBody as z.ZodType<unknown>,
+      reads: 'anyJson',
+      bodyLimit: 'attachments',
+      responses: {
+        200: {
+          description:
+            'The completion; with `stream` its chunks as server-sent events, each in the `data` of one event, until `[DONE]`.',
+          content: { [JSON_TYPE]: ChatCompletion, [EVENT_STREAM]: ChatChunk },
+        },
+        404: OPENAI_ERRORS.schema,
+        409: OPENAI_ERRORS.schema,
+        504: OPENAI_ERRORS.schema,
+      },
+      handle(request) {
+        const call = callOf(deps, request);
+        return call.request.isStream ? streamChat(deps, call) : completeChat(deps, call, request);
+      },
+    }),
+  ];
+};
+
+/** @throws OpenAiError */
+const callOf = (deps: ChatDeps, request: Request): ChatCall => {
+  const { header, body, principal } = request;
+  const decoded = decodeChat(body);
+  return {
+    client: clientOf(request),
+    agent: agentOfModel(deps, principal, decoded.model),
+    request: decoded,
+    chat: firstHeader(header, deps.settings.openai.chat_id_headers),
+    thread: header('x-troupe-thread-id') ?? decoded.thread_id,
+  };
+};
+
+const firstHeader = (header: Request['header'], names: readonly string[]): string | undefined => {
+  for (const name of names) {
+    const value = header(name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+};
+
+/** What the encoder of a leg depends on. */
+const legOptions = (
+  { clock, settings: { openai } }: ChatDeps,
+  { request }: ChatCall,
+  { leg, thread, isKeyed, resolution_id, functions }: Admitted,
+): LegOptions => ({
+  model: request.model,
+  created: unixSeconds(clock.now()),
+  fingerprint: `fp_${resolution_id}`,
+  leg: leg.number,
+  seq: leg.seq,
+  includesUsage: request.includesUsage,
+  tellsProgress: openai.tool_progress === 'reasoning',
+  isKeyed,
+  isClientTool: (name) => functions.has(name),
+  history: thread.history,
+  waits: (run_id) => waitsOfRun(thread.run(run_id)),
+});
+
+/** The reader of one request, which ends with its leg. */
+type Reading = {
+  attach: (admitted: Admitted) => Attach;
+  /** The client has disconnected: the run is cancelled unless others follow it. */
+  hangUp(): void;
+  accepted(run: Accepted): void;
+  readonly isEnded: boolean;
+};
+
+const createReading = (
+  deps: ChatDeps,
+  call: ChatCall,
+  {
+    encoderFor,
+    write,
+    end,
+  }: { encoderFor(admitted: Admitted): Encoder; write(frames: string, count: number): void; end(): void },
+): Reading => {
+  let channel: Channel | undefined;
+  let leave = (): void => {};
+  let run: Accepted | undefined;
+  let isGone = false;
+  const reading = {
+    isEnded: false,
+    attach: (admitted: Admitted) => {
+      const encoder = encoderFor(admitted);
+      return (attached: Channel) => {
+        channel = attached;
+        // The name is unique, because the frames depend on the request.
+        const protocol = { name: `openai ${deps.ids.uuid()}`, createEncoder: () => encoder };
+        leave = attached.attach(protocol, {
+          write,
+          end() {
+            reading.isEnded = true;
+            end();
+          },
+        });
+      };
+    },
+    hangUp() {
+      if (reading.isEnded || isGone) return;
+      isGone = true;
+      leave();
+      if (run) cancel(deps, call, run, channel);
+    },
+    accepted(accepted: Accepted) {
+      run = accepted;
+      if (isGone) cancel(deps, call, run, channel);
+    },
+  };
+  return reading;
+};
+
+/** A request that ends with the rights of its caller continues, and so does a run that others follow. */
+const cancel = (
+  { settings: { openai }, runtime, hangUps, log }: ChatDeps,
+  { client, agent, chat }: ChatCall,
+  { run_id, place }: Accepted,
+  channel: Channel | undefined,
+): void => {
+  if (openai.on_disconnect === 'continue' || channel?.isRead()) return;
+  if (!mayStill(client.principal, ['invoke', agent.spec.id])) return;
+  const cancelled = runtime
+    .cancelRun(place.scope, place.id, run_id)
+    .then(() => runtime.untilInactive(place.scope, place.id, run_id));
+  cancelled.catch((err) => log.warn('openai.cancel_failed', { err, run_id }));
+  hangUps.begin(nameOfThread(place), cancelled);
+  if (chat !== undefined) hangUps.begin(nameOfChat(place.scope, chat), cancelled);
+};
+
+const streamChat = async (deps: ChatDeps, call: ChatCall) => {
+  const headers: Record<string, string> = { ...STREAM_HEADERS };
+  const stream = createEventStream({ headers, reading: readingOf(call) });
+  const reading = createReading(deps, call, {
+    encoderFor: (admitted) => createChatEncoder(legOptions(deps, call, admitted)),
+    write: stream.write,
+    end: stream.end,
+  });
+  stream.onClose(reading.hangUp);
+  const accepted = await submitChat(deps, call, reading.attach);
+  Object.assign(headers, runHeaders({ run_id: accepted.run_id, thread_id: accepted.place.id }));
+  reading.accepted(accepted);
+  return stream;
+};
+
+/** The stream ends when its caller may no longer invoke the agent. */
+const readingOf = ({ agent: { spec } }: ChatCall): StreamReading => ({
+  right: 'write',
+  isAllowed: (principal) => may(principal, ['invoke', spec.id]),
+});
+
+const completeChat = async (deps: ChatDeps, call: ChatCall, { hold, onGone }: Request) => {
+  let answer: ChatAnswer | undefined;
+  let finish = (): void => {};
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const reading = createReading(deps, call, {
+    encoderFor(admitted) {
+      answer = createChatAnswer(legOptions(deps, call, admitted));
+      return answer.encoder;
+    },
+    write() {},
+    end: finish,
+  });
+  onGone(reading.hangUp);
+  const accepted = await submitChat(deps, call, reading.attach);
+  const headers = runHeaders({ run_id: accepted.run_id, thread_id: accepted.place.id });
+  hold();
+  reading.accepted(accepted);
+  const isInTime = await inTime(deps.settings.openai.blocking_wait_ms, finished);
+  if (!isInTime) {
+    reading.hangUp();
+    throw timedOut(headers);
+  }
+  const outcome = answer?.outcome();
+  if (outcome instanceof OpenAiError) throw withHeaders(outcome, headers);
+  if (!outcome) throw interrupted(headers);
+  return reply(200, outcome, headers);
+};
+
+/** @param ms 0 means no limit */
+const inTime = async (ms: number, finished: Promise<void>): Promise<boolean> => {
+  if (ms === 0) {
+    await finished;
+    return true;
+  }
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), timerMs(ms));
+  });
+  return Promise.race([finished.then(() => true as const), late]).finally(() => clearTimeout(timer));
+};
+
+const withHeaders = (
+  { status, message, type, param, code, headers }: OpenAiError,
+  more: Readonly<Record<string, string>>,
+): OpenAiError => new OpenAiError(status, message, { type, param, code, headers: { ...more, ...headers } });
+
+/** The service stops, and the run continues after its restart. */
+const interrupted = (headers: Readonly<Record<string, string>>): OpenAiError =>
+  new OpenAiError(503, 'The service is stopping; the run continues after its restart.', {
+    type: 'server_error',
+    code: 'overloaded',
+    headers: { ...headers, ...NO_RETRY },
+  });
