@@ -99,6 +99,8 @@ export const execute = async (
   entry: StepCall,
   signal: AbortSignal,
 ): Promise<Executed | Suspension> => {
+  const { id, name } = entry.call;
+  turn.stream.emit({ event_type: 'tool_call_executing', id, name });
   await runPhase(turn, 'before_tool_execute', signal, { call: entry.call });
   const startedAt = monotonic(turn.clock);
   const tool = turn.agent.tools.get(entry.call.name);

@@ -163,6 +163,11 @@ const RUN_EVENT_KINDS = {
   },
   ToolCallStarted: { from: 'tool_call_start', when: 'the model began a call', observed: true },
   ToolCallDeltaObserved: { from: 'tool_call_delta', when: 'arguments were streamed', observed: true },
+  ToolCallExecutingObserved: {
+    from: 'tool_call_executing',
+    when: 'a call has passed its gates, and its tool begins',
+    observed: true,
+  },
   ToolCallStreamDeltaObserved: {
     from: 'tool_call_stream_delta',
     when: 'a tool streamed output',

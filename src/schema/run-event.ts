@@ -143,6 +143,8 @@ export const RunEvent = z
     event('tool_call_start', { id, name: z.string() }),
     event('tool_call_delta', { id, args_delta: z.string() }),
     event('tool_call_ready', { id, name: z.string(), arguments: Json }),
+    // The call has passed its gates, and its tool begins; again when a call that was suspended continues.
+    event('tool_call_executing', { id, name: z.string() }),
     event('tool_call_done', {
       id,
       message_id: id,

@@ -51,6 +51,13 @@ t.test('executes allowed calls concurrently and keeps the order of their results
   t.same(results(stage.turn), ['tool a: 1', 'tool b: 2']);
 });
 
+t.test('reports that a call executes once it has passed its gate', async (t) => {
+  const stage = scene({ a: {}, b: { gate: [BLOCK] }, c: {} });
+  await acted(stage);
+  const executing = stage.events.filter(({ event_type }) => event_type === 'tool_call_executing');
+  t.same(executing, [{ event_type: 'tool_call_executing', id: 'a', name: 'a' }]);
+});
+
 t.test('executes an exclusive tool alone', async (t) => {
   const stage = scene({ a: {}, b: {}, c: { exclusive: true }, d: { exclusive: true }, e: {} });
   await acted(stage);

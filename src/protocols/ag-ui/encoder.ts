@@ -161,6 +161,7 @@ const HANDLERS: Handlers = {
   tool_call_ready: ({ answer, calls }, event) =>
     (isOpen(calls, event.id) ? '' : closeMessages(answer)) + callReady(calls, event, answer.messageId),
   tool_call_cancel: (state, { id }) => cancelCall(state, id),
+  tool_call_executing: nothing,
   tool_call_stream_delta: ({ calls }, event) => outputGrown(calls, event),
   tool_call_done: ({ calls }, event) => (event.result.status === 'pending' ? '' : callDone(calls, event)),
   tool_call_resumed: ({ answered, calls }, event) =>

@@ -135,6 +135,7 @@ const HANDLERS: Handlers = {
     closeText(blocks) + closeReasoning(blocks) + callStarted(calls, event),
   tool_call_delta: ({ calls }, { id, args_delta }) => argumentsGrown(calls, id, args_delta),
   tool_call_ready: ({ calls }, event) => callReady(calls, event),
+  tool_call_executing: () => '',
   tool_call_stream_delta: ({ calls, options }, event) => outputGrown(calls, event, options.earlier),
   tool_call_done: ({ calls, options }, event) => callDone(calls, event, options.earlier),
   tool_call_resumed: ({ calls, options }, event) => callResumed(calls, event, options.earlier),
