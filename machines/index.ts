@@ -25,6 +25,7 @@ import { mcpConnectionMachine } from './mcp-connection.ts';
 import { mcpSessionMachine } from './mcp-session.ts';
 import { pushDeliveryMachine } from './push-delivery.ts';
 import { remoteTaskMachine } from './remote-task.ts';
+import { responseMachine } from './response.ts';
 import { runMachine } from './run.ts';
 import { threadMachine } from './thread.ts';
 import { toolCallMachine } from './tool-call.ts';
@@ -39,6 +40,7 @@ export {
   mcpSessionMachine,
   pushDeliveryMachine,
   remoteTaskMachine,
+  responseMachine,
   runMachine,
   threadMachine,
   toolCallMachine,
@@ -61,6 +63,7 @@ export const machines = {
   'push-delivery': pushDeliveryMachine,
   'a2a-task': a2aTaskMachine,
   'remote-task': remoteTaskMachine,
+  response: responseMachine,
   'mcp-connection': mcpConnectionMachine,
   'mcp-session': mcpSessionMachine,
   'eval-run': evalRunMachine,
