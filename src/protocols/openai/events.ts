@@ -1,0 +1,204 @@
+import type { ResponseStatus } from '../../../machines/response.ts';
+import type { EventMark } from '../../schema/stored-response.ts';
+import { begun, type OutputItem, outputText } from './output.ts';
+import type { ResponseResource } from './response.ts';
+
+/**
+ * Events of the stream of a response (openai.md 7.5), each created in one place: the encoder of a live stream and a
+ * replay produce the same frames for the same marks.
+ *
+ * Relies on items being complete when the events that end them are created; those that begin them are derived.
+ */
+
+/** The index is the code in the store: kinds are only added at the end. */
+export const EVENT_KINDS = [
+  'created',
+  'queued',
+  'in_progress',
+  'item_added',
+  'item_done',
+  'part_added',
+  'part_done',
+  'text_deltas',
+  'annotation',
+  'text_done',
+  'refusal_deltas',
+  'refusal_done',
+  'summary_part_added',
+  'summary_part_done',
+  'summary_deltas',
+  'summary_done',
+  'arguments_deltas',
+  'arguments_done',
+  'mcp_in_progress',
+  'mcp_arguments_deltas',
+  'mcp_arguments_done',
+  'mcp_ended',
+  'last',
+] as const;
+export type EventName = (typeof EVENT_KINDS)[number];
+
+export type DeltaName = Extract<EventName, `${string}_deltas`>;
+
+const CODES = new Map(EVENT_KINDS.map((name, code) => [name, code]));
+
+export const codeOf = (name: EventName): number => CODES.get(name) ?? -1;
+
+export const nameOf = ([code]: EventMark): EventName | undefined => EVENT_KINDS[code];
+
+/** Creates the resource with this status, with the output of the time. */
+export type CreateResource = (status: ResponseStatus) => ResponseResource;
+
+/** An item with its position in the output. `annotation`: position of the annotation. */
+export type EventItem = { item: OutputItem; output_index: number; annotation?: number };
+
+/** One event as text: whole frames only, because some clients lose frames that are split (openai.md 16). */
+export const frame = (type: string, fields: object): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+
+/** The end of every complete stream. */
+export const DONE = 'data: [DONE]\n\n';
+
+/** Creates an event about the whole response. */
+export const responseFrame = (type: string, sequence_number: number, response: ResponseResource): string =>
+  frame(type, { sequence_number, response });
+
+type ItemEvent = Exclude<EventName, 'created' | 'queued' | 'in_progress' | 'last' | DeltaName>;
+
+/** Creates an event about an item. */
+export const itemFrame = (name: ItemEvent, about: EventItem, sequence_number: number): string => {
+  const { type, ...fields } = ITEM_EVENTS[name](about);
+  return frame(type, { sequence_number, ...fields });
+};
+
+const textOf = ({ item }: EventItem): string => {
+  if (item.type === 'reasoning') return item.summary[0]?.text ?? '';
+  if (item.type !== 'message') return '';
+  const [part] = item.content;
+  if (part === undefined) return '';
+  return part.type === 'refusal' ? part.refusal : part.text;
+};
+
+const at = ({ item: { id: item_id }, output_index }: EventItem) => ({ item_id, output_index });
+
+const nameIn = ({ item }: EventItem): string => ('name' in item ? item.name : '');
+const argumentsIn = ({ item }: EventItem): string => ('arguments' in item ? item.arguments : '');
+
+const emptyPart = ({ item }: EventItem) =>
+  item.type === 'message' && item.content[0]?.type === 'refusal'
+    ? { type: 'refusal', refusal: '' }
+    : outputText('');
+
+const partOf = ({ item }: EventItem) => (item.type === 'message' ? item.content[0] : undefined);
+
+const ITEM_EVENTS: Readonly<Record<ItemEvent, (about: EventItem) => { type: string }>> = {
+  item_added: ({ item, output_index }) => ({
+    type: 'response.output_item.added',
+    output_index,
+    item: begun(item),
+  }),
+  item_done: ({ item, output_index }) => ({ type: 'response.output_item.done', output_index, item }),
+  part_added: (about) => ({
+    type: 'response.content_part.added',
+    ...at(about),
+    content_index: 0,
+    part: emptyPart(about),
+  }),
+  part_done: (about) => ({
+    type: 'response.content_part.done',
+    ...at(about),
+    content_index: 0,
+    part: partOf(about),
+  }),
+  annotation: (about) => ({
+    type: 'response.output_text.annotation.added',
+    ...at(about),
+    content_index: 0,
+    annotation_index: about.annotation ?? 0,
+    annotation: annotationOf(about),
+  }),
+  text_done: (about) => ({
+    type: 'response.output_text.done',
+    ...at(about),
+    content_index: 0,
+    text: textOf(about),
+    logprobs: [],
+  }),
+  refusal_done: (about) => ({
+    type: 'response.refusal.done',
+    ...at(about),
+    content_index: 0,
+    refusal: textOf(about),
+  }),
+  summary_part_added: (about) => ({
+    type: 'response.reasoning_summary_part.added',
+    ...at(about),
+    summary_index: 0,
+    part: { type: 'summary_text', text: '' },
+  }),
+  summary_part_done: (about) => ({
+    type: 'response.reasoning_summary_part.done',
+    ...at(about),
+    summary_index: 0,
+    part: { type: 'summary_text', text: textOf(about) },
+  }),
+  summary_done: (about) => ({
+    type: 'response.reasoning_summary_text.done',
+    ...at(about),
+    summary_index: 0,
+    text: textOf(about),
+  }),
+  arguments_done: (about) => ({
+    type: 'response.function_call_arguments.done',
+    ...at(about),
+    name: nameIn(about),
+    arguments: argumentsIn(about),
+  }),
+  mcp_in_progress: (about) => ({ type: 'response.mcp_call.in_progress', ...at(about) }),
+  mcp_arguments_done: (about) => ({
+    type: 'response.mcp_call_arguments.done',
+    ...at(about),
+    arguments: argumentsIn(about),
+  }),
+  mcp_ended: (about) => ({
+    type:
+      'status' in about.item && about.item.status === 'failed'
+        ? 'response.mcp_call.failed'
+        : 'response.mcp_call.completed',
+    ...at(about),
+  }),
+};
+
+const annotationOf = (about: EventItem) => {
+  const part = partOf(about);
+  return part?.type === 'output_text' ? part.annotations[about.annotation ?? 0] : undefined;
+};
+
+const DELTAS: Readonly<Record<DeltaName, { type: string; fields: object; logprobs?: true }>> = {
+  text_deltas: { type: 'response.output_text.delta', fields: { content_index: 0 }, logprobs: true },
+  refusal_deltas: { type: 'response.refusal.delta', fields: { content_index: 0 } },
+  summary_deltas: { type: 'response.reasoning_summary_text.delta', fields: { summary_index: 0 } },
+  arguments_deltas: { type: 'response.function_call_arguments.delta', fields: {} },
+  mcp_arguments_deltas: { type: 'response.mcp_call_arguments.delta', fields: {} },
+};
+
+/** Returns the parts around the text and the number of each delta of the item. */
+export const deltaFrame = (name: DeltaName, item_id: string, output_index: number): DeltaFrame => {
+  const { type, fields, logprobs } = DELTAS[name];
+  const before = JSON.stringify({ type, item_id, output_index, ...fields }).slice(0, -1);
+  return {
+    head: `event: ${type}\ndata: ${before},"delta":`,
+    middle: `${logprobs ? ',"logprobs":[]' : ''},"sequence_number":`,
+  };
+};
+
+export type DeltaFrame = { head: string; middle: string };
+
+const DELTA_END = '}\n\n';
+
+export const deltaText = ({ head, middle }: DeltaFrame, delta: string, sequence_number: number): string =>
+  head + JSON.stringify(delta) + middle + sequence_number + DELTA_END;
+
+/** Returns the whole text of which deltas of this kind are parts. */
+export const deltaSource = (name: DeltaName, about: EventItem): string =>
+  name === 'arguments_deltas' || name === 'mcp_arguments_deltas' ? argumentsIn(about) : textOf(about);
