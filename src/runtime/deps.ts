@@ -204,6 +204,12 @@ export type UsageBook = {
   open(options: UsageOf & { isStored: boolean }): RunUsage;
 };
 
+/** The commit that writes a record: `seq` is the number of the last message of its history. */
+export type RunCommit = { readonly batch: Batch; readonly at: number; readonly seq: number };
+
+/** A record of a run, in a commit that is being written. */
+export type WrittenRun = RunCommit & { readonly after: RunRecord; readonly before: RunRecord | undefined };
+
 export type RuntimeDeps = {
   store: Store;
   /** Without it, no event is logged. */
@@ -212,6 +218,8 @@ export type RuntimeDeps = {
   traces?: RunTraces | undefined;
   /** Without it, no follower outside the runtime is notified of runs. */
   runs?: RunWatch | undefined;
+  /** Adds rows to a commit that writes a run; must not throw. */
+  onRunWritten?: ((scope: string, written: WrittenRun) => void) | undefined;
   /** Returns the reader of a run that is claimed from the store while no client of this process reads it. */
   resumed?: ((scope: string, run: Run) => ((channel: Channel) => void) | undefined) | undefined;
   /** Without it, nothing is stored about the ends of legs. */

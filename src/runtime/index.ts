@@ -38,6 +38,7 @@ export type {
   RuntimeObserver,
   RunWatch,
   UsageBook,
+  WrittenRun,
 } from './deps.ts';
 export type { MessageFilter } from './ledger/history-ranks.ts';
 export { listMessages, type MessageStart, viewed } from './ledger/history-view.ts';

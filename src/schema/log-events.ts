@@ -168,6 +168,7 @@ export const LOG_EVENTS = {
   'maintenance.failed': { level: 'warn', message: 'maintenance failed; retrying in the next round' },
   'events.stream_failed': { level: 'error', message: 'event streams failed' },
   'chat.replay_failed': { level: 'error', message: 'could not replay the response of a run' },
+  'openai.leg_failed': { level: 'warn', message: 'could not store the leg of a response' },
   'a2a.discovery_failed': { level: 'warn', message: 'could not discover agents of an A2A server' },
   'a2a.duplicate_agent': {
     level: 'warn',

@@ -42,7 +42,6 @@ export type EventMark = readonly [kind: number, index: number, number: number, l
 
 /** An item of the input of the request that is not a message. */
 export type StoredInput =
-  | { type: 'message'; id: string }
   | { type: 'output'; id: string; call: string; call_id: string }
   | { type: 'approval'; id: string; request: string; approve: boolean; reason?: string };
 

@@ -41,6 +41,7 @@ import { createPastStateTable, type PastStateTable } from './tables/past-states.
 import { createPendingTable, type PendingTable } from './tables/pending.ts';
 import { createPushOutbox, type PushOutbox } from './tables/push-outbox.ts';
 import { createReceivedTable, type ReceivedTable } from './tables/received-messages.ts';
+import { createResponseTable, type ResponseTable } from './tables/responses.ts';
 import { createRetractionTable, type RetractionTable } from './tables/retractions.ts';
 import { createRunTable, type RunTable } from './tables/runs.ts';
 import { createRuntimeStatsTable, type RuntimeStatsTable } from './tables/runtime-stats.ts';
@@ -80,6 +81,7 @@ type Tables = {
   readonly retractions: RetractionTable;
   readonly stopped: StoppedTable;
   readonly pastStates: PastStateTable;
+  readonly responses: ResponseTable;
   readonly received: ReceivedTable;
   /** Every ticket that a thread has ever issued. */
   readonly tickets: TicketTable;
@@ -272,6 +274,7 @@ const createTables = (
     retractions: createRetractionTable(env, removals),
     stopped: createStoppedTable(env, removals),
     pastStates: createPastStateTable(env, removals),
+    responses: createResponseTable(env, removals),
     received: createReceivedTable(env),
     tickets: createTicketTable(env),
     runs,

@@ -46,6 +46,11 @@ export const codeOf = (name: EventName): number => CODES.get(name) ?? -1;
 
 export const nameOf = ([code]: EventMark): EventName | undefined => EVENT_KINDS[code];
 
+export type OfResponse = Extract<EventName, 'created' | 'queued' | 'in_progress' | 'last'>;
+
+export const isOfResponse = (name: EventName | undefined): name is OfResponse =>
+  name === 'created' || name === 'queued' || name === 'in_progress' || name === 'last';
+
 /** Creates the resource with this status, with the output of the time. */
 export type CreateResource = (status: ResponseStatus) => ResponseResource;
 
@@ -63,7 +68,7 @@ export const DONE = 'data: [DONE]\n\n';
 export const responseFrame = (type: string, sequence_number: number, response: ResponseResource): string =>
   frame(type, { sequence_number, response });
 
-type ItemEvent = Exclude<EventName, 'created' | 'queued' | 'in_progress' | 'last' | DeltaName>;
+type ItemEvent = Exclude<EventName, OfResponse | DeltaName>;
 
 /** Creates an event about an item. */
 export const itemFrame = (name: ItemEvent, about: EventItem, sequence_number: number): string => {

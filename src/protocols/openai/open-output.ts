@@ -6,8 +6,8 @@ import {
   deltaFrame,
   deltaText,
   type EventItem,
-  type EventName,
   itemFrame,
+  type OfResponse,
 } from './events.ts';
 import type { OutputItem } from './output.ts';
 
@@ -41,8 +41,6 @@ export const createOutput = (begun?: OutputState): Output =>
   begun
     ? { items: [...begun.items], kept: [...begun.kept], events: [...begun.events], next: begun.next }
     : { items: [], kept: [], events: [], next: 0 };
-
-type OfResponse = Extract<EventName, 'created' | 'queued' | 'in_progress' | 'last'>;
 
 /** Marks an event about the whole response. Returns its number. */
 export const note = (output: Output, name: OfResponse): number => {

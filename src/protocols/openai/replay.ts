@@ -10,8 +10,10 @@ import {
   deltaText,
   type EventItem,
   type EventName,
+  isOfResponse,
   itemFrame,
   nameOf,
+  type OfResponse,
   responseFrame,
 } from './events.ts';
 import type { OutputItem } from './output.ts';
@@ -59,11 +61,6 @@ const framesOf = (
 };
 
 const isOfDeltas = (name: EventName): name is DeltaName => name.endsWith('_deltas');
-
-type OfResponse = 'created' | 'queued' | 'in_progress' | 'last';
-
-const isOfResponse = (name: EventName): name is OfResponse =>
-  name === 'created' || name === 'queued' || name === 'in_progress' || name === 'last';
 
 const ofResponse = (name: OfResponse, number: number, { status, resource, events }: Replayed): string[] => {
   if (name !== 'last') {

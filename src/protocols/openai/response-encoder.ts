@@ -18,7 +18,14 @@ import {
   type Place,
   restart,
 } from './open-output.ts';
-import { callResult, citations, type McpCallItem, outputText, type Source } from './output.ts';
+import {
+  callResult,
+  citations,
+  type McpCallItem,
+  type OutputItem,
+  outputText,
+  type Source,
+} from './output.ts';
 
 /**
  * Converts the events of a run to those of one leg of a response (openai.md 7.4, 7.5).
@@ -69,6 +76,8 @@ export type ResponseEncoder = Encoder & {
    */
   seal(ending: Ending, row: () => void): void;
   readonly output: Output;
+  /** Returns the items of the output, the open one with its text so far. */
+  items(): readonly OutputItem[];
   readonly usage: ResponseUsage | undefined;
   /** Whether the last completion was cut off at its limit of tokens. */
   readonly truncated: boolean;
@@ -150,6 +159,10 @@ export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder
     },
     get calls() {
       return state.calls;
+    },
+    items() {
+      if (state.open) setText(state.open);
+      return state.output.items;
     },
     begin: (queued) => begin(state, queued),
     seal(ending, row) {
@@ -357,6 +370,12 @@ const closeOpen = (state: State, status: 'completed' | 'incomplete', callFollows
 };
 
 type Open = NonNullable<State['open']>;
+
+const setText = ({ place: { item }, text }: Open): void => {
+  if (item.type === 'message') item.content = [outputText(text)];
+  if (item.type === 'reasoning') item.summary = [{ type: 'summary_text', text }];
+  if (item.type === 'function_call') item.arguments = text;
+};
 type Closing = { status: 'completed' | 'incomplete'; callFollows: boolean };
 
 const CLOSE: Readonly<Record<Open['kind'], (state: State, open: Open, closing: Closing) => string>> = {

@@ -4,7 +4,7 @@ import type { Message } from '../../schema/message.ts';
 import type { PendingMessage } from '../../schema/pending.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import type { Batch, PastState, Store, ThreadRecord, TimedRun } from '../../store/index.ts';
-import type { EventListener, RunTraces, RuntimeDeps, RuntimeObserver, RunWatch } from '../deps.ts';
+import type { EventListener, RunCommit, RunTraces, RuntimeDeps, RuntimeObserver, RunWatch } from '../deps.ts';
 import { applyRewinds } from './rewind.ts';
 import { type Issuing, newIssuing } from './unsaved-tickets.ts';
 
@@ -62,7 +62,7 @@ export type LedgerDeps = {
   /** Called when a run of the thread is done, or its end is being committed. */
   onRunDone(run_id: string): void;
   /** Called for every run record that a commit is about to write. */
-  onRunWritten(after: RunRecord, before: RunRecord | undefined): void;
+  onRunWritten(after: RunRecord, before: RunRecord | undefined, commit: RunCommit): void;
   /** Called once when a commit fails; the ledger is unusable afterwards. */
   onFailure(error: unknown): void;
   /** Called when the last commit in progress has ended. */

@@ -238,7 +238,7 @@ export const putRun = (write: Write, after: RunRecord, before: RunRecord | undef
   }
   if (hasTag(after, 'done')) savePastState(write);
   if (hasTag(after, 'done')) deps.onRunDone(run_id);
-  deps.onRunWritten(after, before);
+  deps.onRunWritten(after, before, { batch, at, seq: ledger.tail.seq });
   if (after.started_at !== undefined && before?.started_at === undefined) deps.onStarting(batch, after);
   if (hasTag(after, 'waiting')) waiting.set(run_id, after);
   if (hasTag(after, 'created')) created.set(run_id, after);

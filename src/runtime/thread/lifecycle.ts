@@ -106,7 +106,10 @@ const ledgerDepsFor = (deps: RuntimeDeps, thread: () => Thread): LedgerDeps => (
   },
   onStarting: (batch, run) => countStart(deps, batch, thread().scope, run),
   onRunDone: (run_id) => thread().host.tasks.endRun(thread().scope, run_id),
-  onRunWritten: (after, before) => cancelOrphanedTasks(deps, after, before),
+  onRunWritten(after, before, commit) {
+    cancelOrphanedTasks(deps, after, before);
+    deps.onRunWritten?.(thread().scope, { after, before, ...commit });
+  },
   onFailure: (error) => retireThread(thread(), error),
   onQuiet: () => thread().host.onSettled(),
   onListenerError: (error) =>

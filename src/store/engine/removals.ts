@@ -34,6 +34,7 @@ export const SLICED_TABLES = [
   'retractions',
   'stopped_answers',
   'past_states',
+  'responses',
 ] as const;
 export const MARKS = 'removed_threads';
 

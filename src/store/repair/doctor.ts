@@ -53,6 +53,7 @@ const OF_THREADS = [
   'messages',
   'past_states',
   'pending',
+  'responses',
   'retractions',
   'state',
   'stopped_answers',

@@ -1,0 +1,437 @@
+import { advance, IllegalTransition } from '../../../machines/advance.ts';
+import {
+  isTerminalLeg,
+  legAt,
+  type ResponseEvent,
+  responseMachine,
+  statusOf,
+} from '../../../machines/response.ts';
+import type { Channel, RunWatch, WrittenRun } from '../../runtime/index.ts';
+import type { Reader } from '../../runtime/run/live-channel.ts';
+import type { Clock } from '../../schema/clock.ts';
+import type { ServiceLog } from '../../schema/log-events.ts';
+import type { Message } from '../../schema/message.ts';
+import type { Run, Termination } from '../../schema/run.ts';
+import { hasTag, type RunRecord } from '../../schema/run-state.ts';
+import type { StoredItem, StoredResponse } from '../../schema/stored-response.ts';
+import type { Batch, Store } from '../../store/index.ts';
+import { isOfResponse, nameOf } from './events.ts';
+import { parseItemId } from './ids.ts';
+import { outputOf, type RunMessages, readRun } from './items.ts';
+import type { OutputItem } from './output.ts';
+import { replayEvents } from './replay.ts';
+import { endingOf, type ResponseResource, resourceOf } from './response.ts';
+import { createResponseEncoder, type EarlierCall, type ResponseEncoder } from './response-encoder.ts';
+
+/**
+ * The legs of responses, from the accepted request to their last event (openai.md 7.1, 7.6, 12).
+ *
+ * Guarantees: the row of a leg is written in the commits of its run, so a stored end of a run is also the end of its
+ * leg. A follower receives the events after its position, and then the live ones, each once. A leg without followers
+ * keeps its items and the lengths of its deltas, and no frames. A decision that another protocol makes begins a leg.
+ * Relies on `onRunWritten` for each record of a run, and on the watch for its streams.
+ * Cost: one map lookup for each commit of a run; one row for each commit that changes the output of a leg.
+ */
+export type Legs = {
+  /** Adds the first row of a leg to the commit that accepts its request. */
+  begin(batch: Batch, scope: string, given: NewLeg): Leg;
+  /** Returns the leg while its end is not stored. */
+  find(scope: string, run_id: string, leg: number): Leg | undefined;
+  /** Returns the resource of a stored leg, with its committed output. */
+  read(scope: string, row: StoredResponse): ResponseResource;
+  /** Returns the frames of a stored leg after this number. */
+  replay(scope: string, row: StoredResponse, after: number): string[];
+  onRunWritten(scope: string, written: WrittenRun): void;
+  readonly runWatch: RunWatch;
+};
+
+export type NewLeg = {
+  run: RunRecord;
+  row: Pick<StoredResponse, 'from_seq' | 'echo' | 'inputs'> & Pick<Partial<StoredResponse>, 'encrypted'>;
+};
+
+export type Leg = {
+  readonly row: StoredResponse;
+  /** Resolves with the resource once the end is stored. */
+  readonly ended: Promise<ResponseResource>;
+  /** Passes the reader the events after this number, and then the live ones. Returns a function that detaches it. */
+  follow(after: number, reader: Reader): () => void;
+  /** The number of its readers. */
+  readers(): number;
+  /** Emits the first events of a leg whose run waits for its turn. */
+  announce(): void;
+};
+
+export type LegsDeps = {
+  store: Pick<Store, 'batch' | 'commit' | 'messages' | 'retractions' | 'stopped' | 'responses'>;
+  clock: Clock;
+  log: Pick<ServiceLog, 'warn'>;
+  retentionMs: number;
+};
+
+/** Numbers that a process may use before it writes the row again (openai.md 7.6). */
+const RESERVED = 1000;
+
+export const createLegs = (deps: LegsDeps): Legs => {
+  const book: Book = { ...deps, open: new Map(), without: new Set() };
+  return {
+    begin: (batch, scope, given) => beginLeg(book, batch, scope, given),
+    find(scope, run_id, leg) {
+      const found = book.open.get(keyOf(scope, run_id));
+      return found?.row.leg === leg ? found : undefined;
+    },
+    read: (scope, row) => resourceOf(row, present(storedOutput(book, scope, row))),
+    replay(scope, row, after) {
+      const items = storedOutput(book, scope, row);
+      const { events, status } = row;
+      const resource = (at: StoredResponse['status']) =>
+        resourceOf(row, at === status ? present(items) : [], at);
+      return replayEvents({ items, events, status, resource }, after);
+    },
+    onRunWritten(scope, written) {
+      try {
+        noteRun(book, scope, written);
+      } catch (err) {
+        const { run_id, thread_id } = written.after;
+        book.log.warn('openai.leg_failed', { err, run_id, thread_id });
+      }
+    },
+    runWatch: {
+      began(scope, run_id, channel) {
+        const leg = book.open.get(keyOf(scope, run_id));
+        if (leg) attach(book, leg, channel);
+      },
+      ended() {},
+      stored(scope, run) {
+        const leg = book.open.get(keyOf(scope, run.run_id));
+        if (leg && isTerminalLeg(leg.row.status)) endLeg(book, leg);
+      },
+    },
+  };
+};
+
+type Book = LegsDeps & {
+  /** Legs whose end is not stored, by `keyOf`. */
+  readonly open: Map<string, OpenLeg>;
+  /** Runs of these routes that have no legs: those of chat completions. */
+  readonly without: Set<string>;
+};
+
+type OpenLeg = Leg & {
+  readonly scope: string;
+  readonly encoder: ResponseEncoder;
+  readonly followers: Set<Reader>;
+  resolve(resource: ResponseResource): void;
+  /** The number of the next event when the row was written. */
+  written: number;
+  channels: WeakSet<Channel>;
+};
+
+/** A scope has no control characters, so keys are unambiguous. */
+const keyOf = (scope: string, run_id: string): string => `${scope}\0${run_id}`;
+
+const present = (items: readonly (OutputItem | undefined)[]): OutputItem[] =>
+  items.filter((item) => item !== undefined);
+
+const beginLeg = (book: Book, batch: Batch, scope: string, { run, row: given }: NewLeg): OpenLeg => {
+  const { store, clock, open } = book;
+  const key = keyOf(scope, run.run_id);
+  // A decision in the same commit has begun the leg already.
+  const begun = open.get(key);
+  const earlier = store.responses.ofRun(scope, run);
+  const last = earlier.at(-1);
+  const now = clock.now();
+  const row: StoredResponse = {
+    run_id: run.run_id,
+    thread_id: run.thread_id,
+    leg: (last?.leg ?? 0) + 1,
+    status: hasTag(run, 'running') ? 'in_progress' : 'queued',
+    created_at: begun?.row.created_at ?? now,
+    items: [],
+    events: [],
+    next: 0,
+    reserved: RESERVED,
+    calls: last?.calls ?? 0,
+    ...given,
+  };
+  const leg = openLeg(book, scope, { row, run, earlier });
+  store.responses.sweep(batch, now - book.retentionMs);
+  store.responses.put(batch, scope, row);
+  return leg;
+};
+
+type Opened = { row: StoredResponse; run: RunRecord; earlier: readonly StoredResponse[] };
+
+const openLeg = (book: Book, scope: string, { row, run, earlier }: Opened): OpenLeg => {
+  let resolve: OpenLeg['resolve'] = () => {};
+  const ended = new Promise<ResponseResource>((settle) => {
+    resolve = settle;
+  });
+  const followers = new Set<Reader>();
+  const resource = (status: StoredResponse['status']): ResponseResource =>
+    resourceOf(row, isTerminalLeg(status) ? outputSoFar(encoder) : [], status);
+  const encoder = createResponseEncoder({
+    run_id: row.run_id,
+    step: run.steps,
+    functions: new Set(run.activation?.options.frontend_tools?.map(({ id }) => id)),
+    encrypted: row.encrypted === true,
+    earlier: earlierCalls(book, scope, earlier),
+    calls: row.calls,
+    resource,
+    ...(row.events.length > 0 && { begun: stateOf(book, scope, row) }),
+  });
+  const leg: OpenLeg = {
+    scope,
+    row,
+    encoder,
+    followers,
+    ended,
+    resolve: (ended) => resolve(ended),
+    written: row.next,
+    channels: new WeakSet(),
+    readers: () => followers.size,
+    announce: () => send(leg, encoder.begin(row.status === 'queued')),
+    follow(after, reader) {
+      const { kept, events } = encoder.output;
+      const items = encoder.items().map((item, index) => (kept[index]?.void ? undefined : item));
+      const frames = replayEvents({ items, events, status: row.status, resource }, after);
+      if (frames.length > 0) reader.write(frames.join(''), frames.length);
+      followers.add(reader);
+      return () => followers.delete(reader);
+    },
+  };
+  book.open.set(keyOf(scope, row.run_id), leg);
+  return leg;
+};
+
+const outputSoFar = ({ output }: ResponseEncoder): OutputItem[] =>
+  output.items.filter((_, index) => output.kept[index]?.void !== true);
+
+/** Restores the output that an earlier process has written; items of its unfinished step begin again. */
+const stateOf = (book: Book, scope: string, row: StoredResponse) => {
+  const found = storedOutput(book, scope, row);
+  const end = found.findIndex((item, index) => !item && row.items[index]?.void !== true);
+  const count = end < 0 ? found.length : end;
+  return {
+    items: found.slice(0, count).map((item) => item ?? WITHDRAWN),
+    kept: row.items.slice(0, count),
+    events: row.events.filter((mark) => isOfResponse(nameOf(mark)) || mark[1] < count),
+    next: row.reserved,
+  };
+};
+
+/** The place of an item that was withdrawn. */
+const WITHDRAWN: OutputItem = { id: '', type: 'reasoning', summary: [], status: 'incomplete' };
+
+const storedOutput = (
+  { store }: Pick<Book, 'store'>,
+  scope: string,
+  row: StoredResponse,
+): (OutputItem | undefined)[] => {
+  const { run_id, thread_id } = row;
+  const messages = messagesOf(store, scope, { run_id, thread_id });
+  const [stopped] = store.stopped
+    .range(scope, thread_id, { from: row.from_seq })
+    .filter((each) => each.run_id === run_id);
+  return outputOf(row, readRun(messages), stopped?.message);
+};
+
+/** The messages of a run, without those that a client has deleted. */
+const messagesOf = (
+  { messages, retractions }: Pick<Store, 'messages' | 'retractions'>,
+  scope: string,
+  { run_id, thread_id }: Pick<Run, 'run_id' | 'thread_id'>,
+): Message[] => {
+  const rows = Array.from(messages.ofRun(scope, thread_id, run_id, {}));
+  const [first] = rows;
+  const last = rows.at(-1);
+  if (!first || !last) return [];
+  const hidden = new Set(
+    retractions
+      .range(scope, thread_id, first.seq, last.seq)
+      .flatMap((each) => ('external' in each && each.external ? each.seq : [])),
+  );
+  return rows.filter(({ seq }) => !hidden.has(seq)).map(({ message }) => message);
+};
+
+/** The calls that a leg may continue: those that waited at the end of an earlier one. */
+const earlierCalls = (
+  book: Book,
+  scope: string,
+  rows: readonly StoredResponse[],
+): ReadonlyMap<string, EarlierCall> => {
+  const [first] = rows;
+  if (!first) return new Map();
+  const run = readRun(messagesOf(book.store, scope, first));
+  const found = rows.flatMap(({ items }) => items.map((item) => earlierCall(item, run)));
+  return new Map(found.filter((each) => each !== undefined));
+};
+
+const earlierCall = (
+  { id, call, step, asked }: StoredItem,
+  run: RunMessages,
+): [id: string, call: EarlierCall] | undefined => {
+  const place = parseItemId(id);
+  const known = call === undefined ? undefined : (asked ?? run.calls.get(call));
+  if (call === undefined || !known || place?.kind !== 'output') return undefined;
+  const ordinal = place.ordinal >= QUESTIONS ? place.ordinal - QUESTIONS : place.ordinal;
+  return [call, { step, ordinal, ...known, ...(asked && { approved: id }) }];
+};
+
+/** Items of questions follow those of calls. */
+const QUESTIONS = 0x80;
+
+const attach = (book: Book, leg: OpenLeg, channel: Channel): void => {
+  if (leg.channels.has(channel)) return;
+  leg.channels.add(channel);
+  const write = (frames: string, count: number): void => {
+    send(leg, frames, count);
+    if (leg.encoder.output.next >= leg.row.reserved) reserve(book, leg);
+  };
+  // The end of a leg is that of its row, not that of a channel.
+  channel.attach({ name: 'openai-response', createEncoder: () => leg.encoder }, { write, end() {} });
+};
+
+const send = ({ followers }: OpenLeg, frames: string, count = 1): void => {
+  if (frames === '') return;
+  for (const reader of followers) reader.write(frames, count);
+};
+
+/** A leg with many events between two commits of its run writes its row in a separate one. */
+const reserve = (book: Book, leg: OpenLeg): void => {
+  const { store, log } = book;
+  const batch = store.batch();
+  putRow(book, batch, leg);
+  store.commit(batch).catch((err) => {
+    const { run_id, thread_id } = leg.row;
+    log.warn('openai.leg_failed', { err, run_id, thread_id });
+  });
+};
+
+const putRow = ({ store }: Pick<Book, 'store'>, batch: Batch, leg: OpenLeg): void => {
+  const { row, encoder, scope } = leg;
+  const { kept, events, next } = encoder.output;
+  row.items = [...kept];
+  row.events = [...events];
+  row.next = next;
+  row.calls = encoder.calls;
+  while (row.reserved <= next) row.reserved += RESERVED;
+  leg.written = next;
+  store.responses.put(batch, scope, row);
+};
+
+/** The client, a person or a remote agent has to act, and has not. */
+export const isPaused = (run: RunRecord): boolean =>
+  hasTag(run, 'waiting') && !hasTag(run, 'background_tasks') && !hasTag(run, 'answered');
+
+const noteRun = (book: Book, scope: string, written: WrittenRun): void => {
+  const { after, before, batch } = written;
+  if (after.activation?.trace.adapter !== 'openai') return;
+  const key = keyOf(scope, after.run_id);
+  const leg = openOne(book, key, after) ?? legWithoutRequest(book, scope, written);
+  if (hasTag(after, 'done')) book.without.delete(key);
+  if (!leg || isTerminalLeg(leg.row.status)) return;
+  const event = eventOf(leg, after, before);
+  if (event) moveLeg(leg, event, written);
+  if (event || leg.encoder.output.next !== leg.written) putRow(book, batch, leg);
+};
+
+/** Drops a leg whose end could not be stored: its run continues. */
+const openOne = ({ open }: Book, key: string, after: RunRecord): OpenLeg | undefined => {
+  const leg = open.get(key);
+  if (!leg || !isTerminalLeg(leg.row.status) || hasTag(after, 'done') || isPaused(after)) return leg;
+  open.delete(key);
+  for (const reader of leg.followers) reader.end();
+  return undefined;
+};
+
+/** Returns the leg that an earlier process has begun, or begins one with a decision of another protocol. */
+const legWithoutRequest = (
+  book: Book,
+  scope: string,
+  { after, before, batch, seq }: WrittenRun,
+): OpenLeg | undefined => {
+  const { store, without } = book;
+  const key = keyOf(scope, after.run_id);
+  if (!before || without.has(key)) return undefined;
+  const isContinued = isPaused(before) && !isPaused(after) && !hasTag(after, 'done');
+  if (isPaused(before) && !isContinued) return undefined;
+  const rows = store.responses.ofRun(scope, after);
+  const last = rows.at(-1);
+  if (!last) {
+    without.add(key);
+    return undefined;
+  }
+  if (!isTerminalLeg(last.status)) {
+    const leg = openLeg(book, scope, { row: { ...last }, run: after, earlier: rows.slice(0, -1) });
+    leg.row.reserved += RESERVED;
+    leg.written = -1;
+    return leg;
+  }
+  if (!isContinued) return undefined;
+  const { model, store: stored, metadata } = last.echo;
+  const echo = { model, ...(stored !== undefined && { store: stored }), ...(metadata && { metadata }) };
+  const leg = beginLeg(book, batch, scope, { run: after, row: { from_seq: seq, echo, inputs: [] } });
+  leg.row.elsewhere = true;
+  return leg;
+};
+
+const eventOf = (
+  { row, encoder }: OpenLeg,
+  after: RunRecord,
+  before: RunRecord | undefined,
+): ResponseEvent | undefined => {
+  if (hasTag(after, 'done')) {
+    const { type, code } = terminationOf(after);
+    return { type: 'END', termination: { type, code, truncated: encoder.truncated } };
+  }
+  if (isPaused(after)) return before && row.status === 'in_progress' ? { type: 'PAUSE' } : undefined;
+  return hasTag(after, 'running') && row.status === 'queued' ? { type: 'START' } : undefined;
+};
+
+const terminationOf = ({ termination_reason }: Run) => {
+  const reason: Termination = termination_reason ?? { type: 'natural_end' };
+  if (reason.type === 'suspended') return { type: 'natural_end', code: undefined } as const;
+  return { type: reason.type, code: reason.type === 'stopped' ? reason.value.code : undefined };
+};
+
+const moveLeg = (leg: OpenLeg, event: ResponseEvent, { after, at, seq }: WrittenRun): void => {
+  const { row, encoder } = leg;
+  let status: StoredResponse['status'];
+  try {
+    status = statusOf(advance(responseMachine, legAt(row.status), event));
+  } catch (error) {
+    if (error instanceof IllegalTransition) return;
+    throw error;
+  }
+  if (!isTerminalLeg(status)) {
+    row.status = status;
+    return;
+  }
+  const { termination_reason: termination } = after;
+  const refusal = termination?.type === 'blocked' ? termination.value : undefined;
+  encoder.seal({ status, refusal }, () => {
+    row.status = status;
+    row.ended_at = at;
+    row.to_seq = seq;
+    row.usage = encoder.usage ?? NO_USAGE;
+    if (event.type === 'END' && termination) Object.assign(row, endingOf(termination, encoder.truncated));
+  });
+};
+
+const NO_USAGE = { input: 0, output: 0, cached: 0, written: 0, reasoning: 0 };
+
+/** The end is stored. */
+const endLeg = ({ open }: Book, leg: OpenLeg): void => {
+  const { scope, row, encoder, followers } = leg;
+  const key = keyOf(scope, row.run_id);
+  if (open.get(key) === leg) open.delete(key);
+  const { thread_id, run_id } = row;
+  send(
+    leg,
+    encoder.event({ event_type: 'run_finish', thread_id, run_id, termination: { type: 'natural_end' } }),
+  );
+  for (const reader of followers) reader.end();
+  followers.clear();
+  leg.resolve(resourceOf(row, outputSoFar(encoder)));
+};
