@@ -11,6 +11,13 @@ export const Identity = z
   .meta({ id: 'Identity', description: 'An account of an identity provider.' });
 export type Identity = z.infer<typeof Identity>;
 
+/** A change of the account of a user by an administrator. */
+export const IdentityChange = z.object({
+  at: z.number().meta({ description: 'milliseconds since the epoch' }),
+  by: z.string().meta({ description: 'the user who has changed it, or `~admin`' }),
+});
+export type IdentityChange = z.infer<typeof IdentityChange>;
+
 const IdentityLink = z
   .union([Identity, z.literal('pending')])
   .meta({ description: '`pending`: the next token that names this user is bound to it' });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { IdentityChange } from './user.ts';
 
 /** The principal of a request, as the service reports it (identity.md 2.4). */
 
@@ -21,6 +22,10 @@ export const Who = z
         id: z.string().optional(),
       })
       .optional(),
+    identity_changed: IdentityChange.optional().meta({
+      description:
+        'the account of the identity provider that is bound to the user was changed by hand in the 30 days before this session began',
+    }),
     sign_in: z
       .array(
         z.object({

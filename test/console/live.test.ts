@@ -233,7 +233,7 @@ t.test('sends the digest of what is shown, not the one that the service reports'
 t.test('names why a principal may not decide', async (t) => {
   const who = (grants: string[], user?: string): Identity => ({
     ...{ authenticated: true, anonymous: false, scope: 'acme', user, name: undefined, grants },
-    ...{ credential: undefined, sign_in: [] },
+    ...{ credential: undefined, identity_changed: undefined, sign_in: [] },
   });
   const open = (more: object): Open => {
     const [only] = openTickets([{ ...waits(1, ticket('a', 1, more)), user: 'alice' }]);

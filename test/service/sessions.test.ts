@@ -416,3 +416,38 @@ t.test('pages that a browser opens offer sign-in in place of a refused session',
   );
   t.equal((await browser.call('GET', '/v1/identity', undefined, { cookie: ended })).status, 401);
 });
+
+t.test('a user whose account was changed by hand is notified at the next sign-ins', async (t) => {
+  const { troupe, browser, key, clock } = await start(t);
+  const text = (await key('alice')).key;
+  const signIn = () => browser.call('POST', '/v1/session', undefined, bearer(text));
+  const who = async () => (await browser.call('GET', '/v1/identity')).body;
+  const change = (body: object) => troupe.call('PATCH', '/v1/users/alice', body, admin);
+  t.notOk('identity_changed' in (await signIn()).body);
+  clock.ms += 1000;
+  t.equal((await change({ name: 'Alice' })).status, 200);
+  browser.cookies.clear();
+  t.notOk('identity_changed' in (await signIn()).body, 'a change of the name');
+  clock.ms += 1000;
+  const identity = { issuer: 'https://idp.example', subject: '00u9' };
+  const { body: user } = await change({ identity });
+  t.match(user, { identity });
+  t.notOk('identity_written' in user);
+  const identity_changed = { at: clock.ms, by: '~admin' };
+  t.notOk('identity_changed' in (await who()), 'a session from before');
+  for (let count = 0; count < 2; count += 1) {
+    clock.ms += 1000;
+    browser.cookies.clear();
+    t.match((await signIn()).body, { identity_changed });
+    t.match(await who(), { user: 'alice', identity_changed });
+  }
+  t.equal((await change({ identity })).status, 200);
+  t.match(await who(), { identity_changed }, 'the same account is no change');
+  t.notOk(
+    'identity_changed' in (await troupe.call('GET', '/v1/identity', undefined, bearer(text))).body,
+    'a key is no sign-in',
+  );
+  clock.ms += 30 * 86_400_000;
+  browser.cookies.clear();
+  t.notOk('identity_changed' in (await signIn()).body);
+});

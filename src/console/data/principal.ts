@@ -6,7 +6,7 @@ import {
   mentions,
   parseTokenGrants,
 } from '../../schema/grants.ts';
-import { flag, type Guarded, list, object, optional, text, withDefault } from './guard.ts';
+import { flag, type Guarded, list, number, object, optional, text, withDefault } from './guard.ts';
 
 /** Whom the requests of this console act for, and what they may do (identity.md 2.4). */
 
@@ -21,6 +21,7 @@ export const Identity = object({
   name: optional(text),
   grants: withDefault(list(text), []),
   credential: optional(object({ kind: text, id: optional(text) })),
+  identity_changed: optional(object({ at: number, by: text })),
   sign_in: withDefault(list(SignIn), []),
 });
 export type Identity = Guarded<typeof Identity>;

@@ -7,6 +7,7 @@ import { useAtom } from '../data/use-atom.ts';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { screenAt } from './crumbs.ts';
+import { IdentityNotice } from './IdentityNotice.tsx';
 import { OpenNotice } from './OpenNotice.tsx';
 import { Palette } from './Palette.tsx';
 import css from './Shell.module.css';
@@ -130,6 +131,7 @@ const Framed = (props: {
           onKeys={help}
         />
         <OpenNotice />
+        <IdentityNotice />
         <main className={css.main} id="content" tabIndex={-1}>
           <Content screen={screen} allowed={screens} />
           {/* A screen that is being loaded has no heading yet. */}

@@ -1,8 +1,8 @@
 import type { Clock } from '../../schema/clock.ts';
 import { Conflict, Forbidden, NotFound } from '../../schema/outcome.ts';
 import { checkPartitionOf } from '../../schema/partition.ts';
-import { demand, type Principal } from '../../schema/principal.ts';
-import type { NewUser, User, UserChange, UserKind } from '../../schema/user.ts';
+import { demand, nameOf, type Principal } from '../../schema/principal.ts';
+import type { IdentityChange, NewUser, User, UserChange, UserKind } from '../../schema/user.ts';
 import type { Store, UserRow } from '../../store/index.ts';
 import type { By, Change, Changes } from '../changes.ts';
 import { removeSessionsOf } from '../sessions/session-writes.ts';
@@ -99,7 +99,8 @@ export const createUsers = ({ store, clock, changes, threads, accounts }: UsersD
         const added = given.grants?.filter((grant) => !before.grants.includes(grant)) ?? [];
         demandGivable(by.principal, added);
         if (given.identity !== undefined) demand(by.principal, ['admin']);
-        return stored(change, changed(before, given), before);
+        const user = changed(before, given);
+        return stored(change, noted(user, before, { at: clock.now(), by: nameOf(by.principal) }), before);
       }),
     signOut: (by, id, of_scope) =>
       changes.write(by, (change) => {
@@ -224,8 +225,17 @@ const changed = (user: UserRow, change: UserChange): UserRow => {
   };
 };
 
+/** Another account can then act as the user, who has to learn of it (`identity_changed` of `Who`). */
+const noted = (user: UserRow, before: UserRow, identity_written: IdentityChange): UserRow =>
+  JSON.stringify(user.identity) === JSON.stringify(before.identity) ? user : { ...user, identity_written };
+
 /** `users/<scope>/<id>`, each part percent-encoded (identity.md 7). */
 export const resourceOf = ({ scope, id }: Pick<UserRow, 'scope' | 'id'>): string =>
   `users/${encodeURIComponent(scope)}/${encodeURIComponent(id)}`;
 
-export const audited = ({ folded: _, token_iat: __, ...user }: UserRow): Omit<User, 'last_seen_at'> => user;
+export const audited = ({
+  folded: _folded,
+  token_iat: _issued,
+  identity_written: _written,
+  ...user
+}: UserRow): Omit<User, 'last_seen_at'> => user;

@@ -1,4 +1,4 @@
-import type { Identity, User } from '../../schema/user.ts';
+import type { Identity, IdentityChange, User } from '../../schema/user.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, indexed, isId, type Key } from '../engine/keys.ts';
@@ -17,6 +17,8 @@ export type UserRow = Omit<User, 'last_seen_at'> & {
   folded: string;
   /** When the newest token was issued, in seconds; 0 without a token. */
   token_iat: number;
+  /** The last change of `identity` by hand, of which the user is notified. */
+  identity_written?: IdentityChange;
 };
 
 export type UserTable = {
