@@ -1,6 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { plainText, reply, route } from '../../src/http/route.ts';
+import { groupByPath } from '../../src/http/router.ts';
 import { errorOf, get, serve, when, wire } from './serve.ts';
 
 const Id = z.object({ id: z.string() });
@@ -160,4 +161,16 @@ t.test('observes requests by template and known method only', async (t) => {
   ]);
   t.ok(observed.every(({ seconds }) => seconds >= 0 && seconds < 60));
   t.equal(inFlight(), 0);
+});
+
+t.test('a route that declares no grant does not compile, and is not served (check 98)', (t) => {
+  const handle = () => ({});
+  // @ts-expect-error `needs` is missing
+  const undeclared = route.get('/open', { id: 'open', summary: 'test', responses: {}, handle });
+  t.throws(() => groupByPath([undeclared]), 'the service does not start with it');
+  const unknown = { id: 'open', summary: 'test', responses: {}, handle } as const;
+  // @ts-expect-error no such grant
+  const misspelled = route.get('/open', { ...unknown, needs: 'observes' });
+  t.throws(() => groupByPath([misspelled]), { message: 'a route needs the unknown grant observes' });
+  t.end();
 });

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { digestOfCall } from '../../src/schema/call-digest.ts';
 import { type Plane, startPlane } from '../service/config/plane.ts';
 import { asks } from '../service/models.ts';
 import { eventually } from '../service/troupe.ts';
@@ -154,4 +155,39 @@ t.test('requires another approval for a changed tool that was allowed for the th
   await change(CHANGED);
   await soon(async () => JSON.stringify(await offered()).includes(CHANGED.description));
   t.equal(await run(), 'suspended', 'the rule applies to the earlier definition only');
+});
+
+t.test('a call is not approved with a definition that changed while it waited (check 67)', async (t) => {
+  const { plane, peer, change, offered } = await start(t);
+  const { troupe } = plane;
+  await plane.post('/v1/config/agents', {
+    id: 'user',
+    model_id: 'steps',
+    plugin_ids: ['permission'],
+    sections: { permission: { default_behavior: 'ask', rules: [] } },
+    allowed_tool_patterns: ['mcp__rug__*'],
+  });
+  troupe.models.steps.push(asks(['c1', 'mcp__rug__add', {}]));
+  const messages = [{ role: 'user', content: 'go' }];
+  await troupe.runToEnd({ agentId: 'user', threadId: 'T', messages });
+  const digest = digestOfCall({ tool: 'mcp__rug__add', arguments: {} });
+  const decide = (decision: object) =>
+    troupe.post('/v1/threads/T/decision', { toolCallId: 'c1', ...decision });
+  const approve = { action: 'resume', payload: { approved: true } };
+  await change(CHANGED);
+  await soon(async () => JSON.stringify(await offered()).includes(CHANGED.description));
+  for (const decision of [approve, { ...approve, digest }, { action: 'resume' }])
+    t.match(await decide(decision), { status: 409, body: { error: 'the call has changed' } });
+  t.strictSame(peer.of('tools/call'), [], 'nothing was executed');
+  const { body } = await plane.get('/v1/threads/T/runs/latest');
+  t.match(body, { status: 'waiting', waiting: { tickets: [{ tool_call_id: 'c1' }] } }, 'it is still open');
+  t.equal((await decide({ action: 'cancel', digest })).status, 202, 'it can be denied');
+  await soon(async () => (await plane.get('/v1/threads/T/runs/latest')).body.status === 'done');
+  t.strictSame(peer.of('tools/call'), []);
+
+  troupe.models.steps.push(asks(['c2', 'mcp__rug__add', {}]));
+  await troupe.runToEnd({ agentId: 'user', threadId: 'T', messages });
+  t.equal((await decide({ ...approve, toolCallId: 'c2', digest })).status, 202, 'with what is shown now');
+  await soon(async () => (await plane.get('/v1/threads/T/runs/latest')).body.status === 'done');
+  t.equal(peer.of('tools/call').length, 1);
 });

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { AUDIENCE, startProvider } from '../identity/issuers/provider.ts';
+import { openBrowser } from './browser.ts';
 import { ask, type Got } from './http.ts';
 import { mcpClient, rpc } from './mcp/mcp.ts';
 import { readBlocks } from './stream.ts';
@@ -404,4 +405,26 @@ t.test('ends streams that follow when their token expires (check 41)', async (t)
   const now = Math.floor(Date.now() / 1000);
   const token = await provider.sign({ iat: now - 10, exp: now + 2 });
   await drain(await open(troupe, token, '/v1/threads/new/events/stream'));
+});
+
+t.test('a session made from a token ends with it, except the stream of a run (check 41)', async (t) => {
+  const provider = await startProvider(t);
+  const issuer = { id: 'acme', issuer: provider.issuer, audiences: [AUDIENCE], default_grants: ['member'] };
+  const troupe = await startTroupe(t, { settings: { identity: { issuers: [issuer] } } });
+  const now = Math.floor(Date.now() / 1000);
+  const token = await provider.sign({ iat: now - 10, exp: now + 3 });
+  const browser = openBrowser(troupe);
+  const made = await browser.call('POST', '/v1/session', undefined, bearer(token));
+  t.match(made, { status: 201, body: { user: '00u1', credential: { kind: 'session' } } });
+  const session = browser.cookies.get('__Host-troupe_session') ?? '';
+  const messages = [{ role: 'user', content: 'Hello' }];
+  const [run, following] = await Promise.all([
+    open(troupe, session, '/v1/runs', { agentId: 'slow', messages }),
+    open(troupe, session, '/v1/threads/new/events/stream'),
+  ]);
+  await drain(following);
+  t.match(await browser.call('GET', '/v1/threads'), { status: 401, body: { error: 'session has ended' } });
+  troupe.models.releaseAll();
+  await drain(run);
+  t.match(run.raw(), 'run_finish', 'the run was followed to its end');
 });
