@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { digestOfCall } from '../../src/schema/call-digest.ts';
 import { openBrowser } from './browser.ts';
+import { mcpClient, type Rpc, rpc } from './mcp/mcp.ts';
 import { asks, type Call } from './models.ts';
 import { ADMIN_TOKEN, eventually, type Troupe } from './troupe.ts';
 import { type User, type Users, withUsers } from './users.ts';
@@ -119,6 +120,100 @@ t.test('refuses every request of the user of the run (check 64)', async (t) => {
   const { body } = await alice.get('/v1/threads/t1/events');
   const kinds = (body.items as { event_kind: string }[]).map(({ event_kind }) => event_kind);
   t.notOk(kinds.includes('MailboxDecisionReceived'), 'nothing is written');
+  t.strictSame(service.tools.executed, []);
+});
+
+t.test('an A2A message of the user of the run decides nothing (check 64)', async (t) => {
+  const service = await withUsers(t);
+  t.equal((await save(service, OTHERS)).status, 200);
+  const alice = service.user('alice', 'member');
+  type Task = { id: string; contextId: string; status: object };
+  const send = async (message: object): Promise<Task> => {
+    const body = { message: { role: 'ROLE_USER', ...message } };
+    const answer = await alice.call('POST', '/v1/a2a/own/message:send', body, { 'a2a-version': '1.0' });
+    return answer.body.task as Task;
+  };
+  const consent = { approved: true, digest: DIGEST, ticketId: 'perm_c1', toolCallId: 'c1' };
+  const begin = async (): Promise<Task> => {
+    service.models.steps.push(asks(['c1', 'note']));
+    const task = await send({ messageId: 'first', parts: [{ text: 'Hello' }] });
+    t.match(task.status, {
+      state: 'TASK_STATE_AUTH_REQUIRED',
+      message: { metadata: { ticketIds: ['perm_c1'], toolCallIds: ['c1'], digests: [DIGEST] } },
+    });
+    return task;
+  };
+  for (const parts of [
+    [{ text: 'approved: true' }],
+    [{ text: JSON.stringify(consent) }],
+    [{ data: consent }],
+    [{ data: { action: 'resume', payload: consent } }],
+  ]) {
+    const { id, contextId } = await begin();
+    await send({ messageId: 'second', taskId: id, contextId, parts });
+    const { body } = await alice.get(`/v1/threads/${contextId}/events`);
+    const kinds = (body.items as { event_kind: string }[]).map(({ event_kind }) => event_kind);
+    t.notOk(kinds.includes('MailboxDecisionReceived'), `no decision: ${JSON.stringify(parts)}`);
+    t.strictSame(service.tools.executed, []);
+  }
+  const { id } = await begin();
+  const bob = service.user('bob', 'approver');
+  t.equal((await bob.post(`/v1/runs/${id}/decision`, { ...yes, digest: DIGEST })).status, 202);
+  await isExecuted(service, 'c1');
+});
+
+t.test('an MCP client decides nothing for the user of the run (check 64)', async (t) => {
+  const service = await withUsers(t);
+  t.equal((await save(service, OTHERS)).status, 200);
+  const [alice, bob] = [service.user('alice', 'member'), service.user('bob', 'member', 'write:all')];
+  const KEY = 'io.modelcontextprotocol';
+  const VERSION = '2026-07-28';
+  const callAs = async (user: User, params: object): Promise<Rpc> => {
+    const { stream } = mcpClient(() => service.url);
+    const _meta = {
+      [`${KEY}/protocolVersion`]: VERSION,
+      [`${KEY}/clientCapabilities`]: { elicitation: {} },
+    };
+    const args = { name: 'own', arguments: { message: 'go' }, _meta };
+    const headers = { 'mcp-protocol-version': VERSION, 'mcp-method': 'tools/call', 'mcp-name': 'own' };
+    const got = await stream(rpc(1, 'tools/call', { ...args, ...params }), { ...headers, ...user.head });
+    return (await got.rest()).at(-1) ?? {};
+  };
+  service.models.steps.push(asks(['c1', 'note']));
+  const { result } = await callAs(alice, {});
+  const { thread_id } = JSON.parse(String(result?.requestState));
+  const approval = {
+    requestState: result?.requestState,
+    inputResponses: { perm_c1: { action: 'accept', content: { approve: true } } },
+  };
+  const refused = await callAs(alice, approval);
+  t.match(JSON.stringify(refused), "a decision on 'note' must be by another than 'alice'");
+  t.ok(refused.error ?? refused.result?.isError, 'the call is refused');
+  const stranger = await callAs(bob, approval);
+  t.notOk(stranger.result?.isError === false, 'the state belongs to its user');
+  t.strictSame(service.tools.executed, []);
+  const { body } = await alice.get(`/v1/threads/${thread_id}/events`);
+  const kinds = (body.items as { event_kind: string }[]).map(({ event_kind }) => event_kind);
+  t.notOk(kinds.includes('MailboxDecisionReceived'), 'nothing is written');
+  const [run] = (await alice.get(`/v1/threads/${thread_id}/runs`)).body.items as Found[];
+  t.match(run, { status: 'waiting', waiting: { tickets: [{ ticket_id: 'perm_c1', deciders: 'others' }] } });
+});
+
+t.test('asks others in calls over A2A and MCP too, despite an allow rule (check 65)', async (t) => {
+  const service = await withUsers(t);
+  const rules = [...(OTHERS.rules ?? []), { tool: 'note', behavior: 'allow' }];
+  t.equal((await save(service, { rules })).status, 200);
+  const alice = service.user('alice', 'member');
+  service.models.steps.push(asks(['c1', 'note']));
+  const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'Hello' }] };
+  const sent = await alice.call('POST', '/v1/a2a/own/message:send', { message }, { 'a2a-version': '1.0' });
+  t.match(sent.body, { task: { status: { state: 'TASK_STATE_AUTH_REQUIRED' } } });
+  service.models.steps.push(asks(['c2', 'note']));
+  const { post, stream } = mcpClient(() => service.url);
+  const { headers } = await post(rpc(1, 'initialize'), alice.head);
+  const session = { ...alice.head, 'mcp-session-id': headers.get('mcp-session-id') ?? '' };
+  const call = rpc(2, 'tools/call', { name: 'own', arguments: { message: 'go' } });
+  await (await stream(call, session)).rest();
   t.strictSame(service.tools.executed, []);
 });
 
