@@ -94,7 +94,7 @@ module.exports = {
     {
       name: 'access-names-partitions',
       comment:
-        'Routes and protocols receive the partition of a thread from `src/identity/access` (identity.md 1.5); without it they reach only threads without an owner.',
+        'Routes and protocols receive the partition of a thread from `src/identity/access` (identity.md 1.4); without it they reach only threads without an owner.',
       severity: 'error',
       from: { path: '^src/(routes|protocols|embedding)/' },
       to: { path: '^src/schema/partition\\.ts$' },

@@ -3,7 +3,7 @@ import { type AccessEvent, AccessKind, AccessPage } from '../schema/access-event
 import { addressed, type Connection, connectAdmin } from './admin-client.ts';
 import { guarded } from './usage.ts';
 
-/** `troupe access-log`: prints the access log of a running service, newest first (identity.md 7, 11). */
+/** `troupe access-log`: prints the access log of a running service, newest first (identity.md 7). */
 
 type Options = Connection & {
   user?: string;

@@ -5,7 +5,7 @@ import type { ServiceOptions } from './identity/api.ts';
 import { reaching, withIdentity } from './identity/service.ts';
 import { guarded } from './usage.ts';
 
-/** `troupe keys`: creates, lists, replaces and revokes API keys (identity.md 2.1, 11). */
+/** `troupe keys`: creates, lists, replaces and revokes API keys (identity.md 2.1). */
 
 type CreateOptions = ServiceOptions & {
   name: string;

@@ -3,7 +3,7 @@ import { USAGE_PROPERTIES, type UsageItem, UsageList, type UsageProperty } from 
 import { addressed, type Connection, connectAdmin } from './admin-client.ts';
 import { guarded } from './usage.ts';
 
-/** `troupe usage`: what runs have used, by user, agent, model and day (identity.md 5.5, 11). */
+/** `troupe usage`: what runs have used, by user, agent, model and day (identity.md 5.5). */
 
 type Options = Connection & {
   by: readonly UsageProperty[];

@@ -4,7 +4,7 @@ import type { ServiceOptions } from './identity/api.ts';
 import { reaching, withIdentity } from './identity/service.ts';
 import { guarded } from './usage.ts';
 
-/** `troupe users`: lists users, gives them grants, disables and enables them (identity.md 2.2, 11). */
+/** `troupe users`: lists users, gives them grants, disables and enables them (identity.md 2.2). */
 
 export const usersCommand = new Command('users').description('manage users');
 

@@ -1,5 +1,5 @@
 /**
- * Cookies of this service (identity.md 2.4).
+ * Cookies of this service (identity.md 2.5).
  *
  * The prefix `__Host-` makes browsers accept a cookie only from this origin, over https and for all paths, so no other
  * host or port can set it.

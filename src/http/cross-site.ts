@@ -30,7 +30,7 @@ export const isCrossSite = ({ method, origin, site, hosts }: Sender, isAdmitted:
 };
 
 /**
- * Detects requests with a session cookie that a page of this origin did not send (identity.md 2.4). Unlike other
+ * Detects requests with a session cookie that a page of this origin did not send (identity.md 2.5). Unlike other
  * requests, they must prove where they come from: the browser attaches the cookie to those of any page of the same site.
  */
 export const isForeignToCookie = ({ method, origin, site, hosts }: Sender): boolean => {

@@ -2,7 +2,7 @@ import { hostname } from './hosts.ts';
 import type { Scheme } from './listen-address.ts';
 
 /**
- * Returns the origin under which the client reaches this service (identity.md 2.4, 3.6): that of the public URL, or else
+ * Returns the origin under which the client reaches this service (identity.md 2.5, 3.6): that of the public URL, or else
  * that of the request.
  *
  * Relies on `lines` to hide the forwarded headers of untrusted peers. They count when they are one line with one value,

@@ -5,7 +5,7 @@ import { INVALID_CREDENTIAL } from './credentials/judge.ts';
 import { createCredential, digestOf, type Randomness, TICKET_PREFIX } from './credentials/key-format.ts';
 
 /**
- * Tickets, with which `EventSource`, which sends no header, opens one event stream (identity.md 2.5).
+ * Tickets, with which `EventSource`, which sends no header, opens one event stream (identity.md 2.7).
  *
  * Guarantees: a ticket is accepted once, for one path, within a minute. It acts with the present rights of the
  * principal that created it. Only digests are in memory, and nothing is stored.
@@ -20,7 +20,7 @@ export type Tickets = {
 type Entry = { principal: Principal; owner: string; path: string; expires_at: number };
 
 const LIFE_MS = 60_000;
-/** Bounds of open tickets (identity.md 3.6). */
+/** Bounds of open tickets (identity.md 2.7). */
 const MOST_OF_PRINCIPAL = 100;
 const MOST = 10_000;
 

@@ -13,7 +13,7 @@ import { byOf } from './caller.ts';
 import { describePrincipal } from './identity.ts';
 import type { RouteDeps } from './route-deps.ts';
 
-/** Sessions of browsers (identity.md 2.4). */
+/** Sessions of browsers (identity.md 2.5). */
 
 type AnyRequest = RouteRequest<unknown, unknown, unknown>;
 

@@ -7,7 +7,7 @@ import { ErrorBody } from '../schema/error-body.ts';
 import type { RouteDeps } from './route-deps.ts';
 import { browserOf, sessionCookie } from './sessions.ts';
 
-/** Sign-in with OpenID providers (identity.md 2.4). */
+/** Sign-in with OpenID providers (identity.md 2.6). */
 
 type SignInRouteDeps = Pick<RouteDeps, 'signIn' | 'accessObserver' | 'clock'>;
 

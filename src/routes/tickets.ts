@@ -8,7 +8,7 @@ import type { Principal } from '../schema/principal.ts';
 import { NewStreamTicket, StreamTicket } from '../schema/stream-ticket.ts';
 import type { RouteDeps } from './route-deps.ts';
 
-/** Tickets for `EventSource` (identity.md 2.5). */
+/** Tickets for `EventSource` (identity.md 2.7). */
 
 /** @param routes all routes, of which those that send event streams have tickets */
 export const ticketRoutes = (

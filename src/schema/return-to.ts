@@ -1,5 +1,5 @@
 /**
- * Where a browser is sent back to after it has left this service (identity.md 2.4, 6.2).
+ * Where a browser is sent back to after it has left this service (identity.md 2.6, 6.2).
  *
  * Browsers ignore tabs and line breaks in an address and read `\` as `/`, so such characters are not allowed at all.
  */

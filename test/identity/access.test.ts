@@ -11,7 +11,7 @@ import fc from '../random.ts';
 import { storeFor } from '../store/open.ts';
 import { run, threadRecord, write } from '../store/records.ts';
 
-/** identity.md 1.3 to 1.5, checks 45 and 51 of section 12. */
+/** identity.md 1.3 to 1.5, checks 45 and 51. */
 
 const principal = (scope: string, user: string, ...grants: string[]): Principal => ({
   scope,

@@ -4,7 +4,7 @@ import { createIdentity } from '../../src/identity/index.ts';
 import { adminIn } from '../../src/schema/principal.ts';
 import { ADMIN, by, IP, openIdentity, userWith } from './open.ts';
 
-/** Sessions without a server: identity.md 2.4, and the bounds of 3.6. */
+/** Sessions without a server: identity.md 2.5, and the bounds of 3.6. */
 
 const BROWSER = { user_agent: 'Test', ip: '192.0.2.1' };
 

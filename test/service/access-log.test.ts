@@ -5,7 +5,7 @@ import { asks } from './models.ts';
 import { ADMIN_TOKEN, startTroupe, type Troupe } from './troupe.ts';
 import { runEcho, withUsers } from './users.ts';
 
-/** `GET /v1/access-log`: identity.md 7 and 12, checks 60, 94 and 96. */
+/** `GET /v1/access-log`: identity.md 7, checks 60, 94 and 96. */
 
 const bearer = (key: unknown) => ({ authorization: `Bearer ${key}` });
 const ADMIN = bearer(ADMIN_TOKEN);

@@ -4,7 +4,7 @@ import { asks } from './models.ts';
 import { ADMIN_TOKEN, eventually } from './troupe.ts';
 import { runEcho, type User, withUsers } from './users.ts';
 
-/** Ownership and visibility of threads: identity.md 1.3 to 1.5 and 12, checks 45 to 50. */
+/** Ownership and visibility of threads: identity.md 1.3 to 1.5, checks 45 to 50. */
 
 const hello = { messages: [{ role: 'user', content: 'Hello' }] };
 

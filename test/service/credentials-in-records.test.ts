@@ -5,7 +5,7 @@ import { asks } from './models.ts';
 import { withTools } from './suspended.ts';
 import { ADMIN_TOKEN } from './troupe.ts';
 
-/** Credentials in logs, errors, traces, audit and events: identity.md 7 and 12, check 97. */
+/** Credentials in logs, errors, traces, audit and events: identity.md 7, check 97. */
 
 const bearer = (key: unknown) => ({ authorization: `Bearer ${key}` });
 const ADMIN = bearer(ADMIN_TOKEN);

@@ -4,7 +4,7 @@ import { asks } from './models.ts';
 import { eventually } from './troupe.ts';
 import { runEcho, type User, withUsers } from './users.ts';
 
-/** The right to decide: identity.md 4 and 12, checks 47, 60, 63, 66 and 69. */
+/** The right to decide: identity.md 4, checks 47, 60, 63, 66 and 69. */
 
 const DIGEST = digestOfCall({ tool: 'risky', arguments: {} });
 const yes = { toolCallId: 'c1', action: 'resume', payload: { approved: true } };

@@ -6,7 +6,7 @@ import { asks, type Call } from './models.ts';
 import { ADMIN_TOKEN, eventually, type Troupe } from './troupe.ts';
 import { type User, type Users, withUsers } from './users.ts';
 
-/** Calls that others must decide: identity.md 4 and 12, checks 64 and 65. */
+/** Calls that others must decide: identity.md 4, checks 64 and 65. */
 
 const ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}` };
 const DIGEST = digestOfCall({ tool: 'note', arguments: {} });

@@ -3,7 +3,7 @@ import { ask } from './http.ts';
 import { readBlocks } from './stream.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
-/** Tickets of event streams: identity.md 2.5, and check 40. */
+/** Tickets of event streams: identity.md 2.7, and check 40. */
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const admin = bearer(ADMIN_TOKEN);

@@ -5,7 +5,7 @@ import { ask } from './http.ts';
 import { readBlocks } from './stream.ts';
 import { ADMIN_TOKEN, startDemo } from './troupe.ts';
 
-/** Walks every operation of the OpenAPI document with the key of a member: identity.md 3.4 and 12, check 98. */
+/** Walks every operation of the OpenAPI document with the key of a member: identity.md 3.4, check 98. */
 
 type Operation = {
   'x-grants'?: string[];

@@ -6,7 +6,7 @@ import { ask } from './http.ts';
 import { readBlocks } from './stream.ts';
 import { ADMIN_TOKEN, startTroupe, type Troupe, type TroupeOptions } from './troupe.ts';
 
-/** Sessions of browsers: identity.md 2.4, and checks 31, 35, 38 and 39. */
+/** Sessions of browsers: identity.md 2.5, and checks 31, 35, 38 and 39. */
 
 const COOKIE = '__Host-troupe_session';
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

@@ -6,7 +6,7 @@ import { createKey, startProvider } from '../identity/issuers/provider.ts';
 import { openBrowser } from './browser.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
-/** Sign-in with a provider that fails or lies: identity.md 2.4 and 12, check 36. */
+/** Sign-in with a provider that fails or lies: identity.md 2.6, check 36. */
 
 const START = '/v1/session/sign-in/acme';
 const CALLBACK = '/v1/session/callback/acme';

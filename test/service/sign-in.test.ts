@@ -7,7 +7,7 @@ import { ORIGIN, openBrowser } from './browser.ts';
 import { startOpenIdProvider } from './openid-provider.ts';
 import { ADMIN_TOKEN, startTroupe } from './troupe.ts';
 
-/** Sign-in with a real OpenID provider: identity.md 2.4, and checks 34 to 37. */
+/** Sign-in with a real OpenID provider: identity.md 2.6, and checks 34 to 37. */
 
 const START = '/v1/session/sign-in/acme';
 const CALLBACK = '/v1/session/callback/acme';

@@ -4,7 +4,7 @@ import { runEcho, type User, type Users, withUsers } from './users.ts';
 
 /**
  * Walks all operations with the id of a thread, a run, a task or a push config of another user, while its run is live
- * or waits: identity.md 1.4 and 12, checks 43 and 44.
+ * or waits: identity.md 1.4, checks 43 and 44.
  */
 
 type Operation = { method: string; path: string; body: unknown };

@@ -100,7 +100,7 @@ export const takeToken = (value: string): void => {
   if (asking) answerDialog(true);
 };
 
-/** Signs this tab in with the token of a session, which other tabs do not have (identity.md 2.4). */
+/** Signs this tab in with the token of a session, which other tabs do not have (identity.md 2.6). */
 export const takeSession = (value: string): void => {
   writeOfTab(KEYS.session, value);
   token.set(value);

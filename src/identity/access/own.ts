@@ -3,7 +3,7 @@ import type { Place } from '../../schema/place.ts';
 import type { Principal } from '../../schema/principal.ts';
 
 /**
- * Partitions that need no search (identity.md 1.5). Routes and protocols cannot name partitions themselves (an import rule), so
+ * Partitions that need no search (identity.md 1.4). Routes and protocols cannot name partitions themselves (an import rule), so
  * one that does not ask this module reaches nothing but threads without an owner.
  */
 

@@ -24,7 +24,7 @@ export type KeysDeps = {
   maxDays: number;
 };
 
-/** Bound of active keys of a user (identity.md 3.6). */
+/** Bound of active keys of a user (identity.md 2.1). */
 const MOST_ACTIVE = 100;
 
 const KEPT_MS = 90 * 86_400_000;

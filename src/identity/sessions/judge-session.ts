@@ -15,7 +15,7 @@ import {
 } from './present-session.ts';
 
 /**
- * Judges sessions (identity.md 2.4).
+ * Judges sessions (identity.md 2.5).
  *
  * Guarantees: synchronous. A change of the session, of its credential or of its user takes effect at the next request.
  * The last use is kept in memory and written at most once a minute, so a restart can end an idle session up to a minute

@@ -8,7 +8,7 @@ import { presentKey } from '../credentials/judge.ts';
 import { grantsOf } from '../users/rights.ts';
 
 /**
- * The principal of a session (identity.md 2.4): it has the rights of the credential that the session was created from,
+ * The principal of a session (identity.md 2.5): it has the rights of the credential that the session was created from,
  * and ends with it.
  */
 export type SessionDeps = {

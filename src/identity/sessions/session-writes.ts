@@ -8,7 +8,7 @@ import { createCredential, digestOf, type Randomness, SESSION_PREFIX } from '../
 import type { SessionJudge } from './judge-session.ts';
 import { adminProof, endOf, presentSession, type SessionDeps } from './present-session.ts';
 
-/** The writes of a change of sessions (identity.md 2.4). Called under the lock of users and credentials. */
+/** The writes of a change of sessions (identity.md 2.5). Called under the lock of users and credentials. */
 
 export type SessionsDeps = SessionDeps & {
   clock: Clock;
@@ -26,7 +26,7 @@ type NewSession = Pick<SessionRow, 'scope' | 'user' | 'created_at' | 'expires_at
   source(token: string): SessionSource;
 };
 
-/** Bound of sessions of a user (identity.md 3.6). */
+/** Bound of sessions of a user (identity.md 2.5). */
 const MOST_SESSIONS = 100;
 const MOST_AGENT_CHARACTERS = 256;
 const REMOVED_AT_ONCE = 3;

@@ -17,7 +17,7 @@ import {
 } from './session-writes.ts';
 
 /**
- * Sessions of browsers, and the rights to list and end them (identity.md 2.4).
+ * Sessions of browsers, and the rights to list and end them (identity.md 2.5).
  *
  * Guarantees: the session token is returned once and not stored. A user has at most 100 sessions; another one ends the
  * session that was unused for longest.

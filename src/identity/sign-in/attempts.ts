@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../schema/clock.ts';
 
 /**
- * Sign-ins in progress (identity.md 2.4).
+ * Sign-ins in progress (identity.md 2.6).
  *
  * Over https, the browser keeps its attempt in a sealed cookie, so that no number of attempts fills the memory. On
  * loopback there are no cookies: attempts are in memory, and the oldest one ends beyond `MOST_ATTEMPTS`.

@@ -14,7 +14,7 @@ import { type Attempt, challengeOf, createOnce, createSeal } from './attempts.ts
 import { createProvider, type Provider, SignInFailed } from './provider.ts';
 
 /**
- * Sign-in with OpenID providers (identity.md 2.4).
+ * Sign-in with OpenID providers (identity.md 2.6).
  *
  * Guarantees: only the browser that began a sign-in can end it: over https it has the sealed cookie, and on loopback
  * the page has the verifier. An attempt and a code are accepted once. No other http origin can sign in.

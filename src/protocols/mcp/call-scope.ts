@@ -10,7 +10,7 @@ import type { RpcCall } from './provider.ts';
 
 /**
  * Determines which OAuth scopes a call needs that its access token lacks, although its user has the rights
- * (identity.md 3.3). The client then asks its identity provider for all of them at once.
+ * (identity.md 3.7). The client then asks its identity provider for all of them at once.
  */
 
 type ScopeDeps = {

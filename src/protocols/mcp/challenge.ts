@@ -4,7 +4,7 @@ import { Forbidden } from '../../schema/outcome.ts';
 import { mcpErrors } from './errors.ts';
 
 /**
- * The challenges of the endpoint as an OAuth resource server (identity.md 3.3): a client without an access token, or
+ * The challenges of the endpoint as an OAuth resource server (identity.md 3.7): a client without an access token, or
  * with a bad one, learns where the metadata is, and a client whose token is limited learns which scopes the call needs.
  */
 

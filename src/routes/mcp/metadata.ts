@@ -4,7 +4,7 @@ import { METADATA_PATH, RESOURCE_PATH, SCOPE } from '../../protocols/mcp/challen
 import { ErrorBody } from '../../schema/error-body.ts';
 import { NotFound } from '../../schema/outcome.ts';
 
-/** The metadata of the MCP endpoint as an OAuth resource server (RFC 9728, identity.md 3.3). */
+/** The metadata of the MCP endpoint as an OAuth resource server (RFC 9728, identity.md 3.7). */
 
 /** @param issuers URLs of the trusted identity providers */
 export const metadataRoutes = (issuers: readonly string[]) =>

@@ -5,7 +5,7 @@ import type { Environment } from '../engine/environment.ts';
 import { isId } from '../engine/keys.ts';
 
 /**
- * Sessions, by id, with a list for each user (identity.md 2.4). A row contains no secret; `credentials.ts` finds it by
+ * Sessions, by id, with a list for each user (identity.md 2.5). A row contains no secret; `credentials.ts` finds it by
  * the digest of the session token.
  *
  * Guarantees: the last use is a separate row, so that it is written without reading the session. An ended session has

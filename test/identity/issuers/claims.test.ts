@@ -4,7 +4,7 @@ import { allows } from '../../../src/schema/grants.ts';
 import type { IssuerInput } from '../../../src/schema/issuer.ts';
 import { AUDIENCE, outcomeOf, startProvider, verifying } from './provider.ts';
 
-/** Users, scopes and grants of tokens: identity.md 1.1, 2.3 and 12, checks 21, 26, 27, 30, 32 and 33, as far as they need no store. */
+/** Users, scopes and grants of tokens: identity.md 1.1, 2.3, checks 21, 26, 27, 30, 32 and 33, as far as they need no store. */
 
 const start = async (t: Test, fields: Partial<IssuerInput> = {}) => {
   const { issuer, sign } = await startProvider(t);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { AUDIENCE, createKey, outcomeOf, startProvider, verifying } from './provider.ts';
 
-/** Keys of issuers: identity.md 2.3 and 12, checks 28, 29 and a part of 33. */
+/** Keys of issuers: identity.md 2.3, checks 28, 29 and a part of 33. */
 
 const NOT_NOW = "Unavailable: cannot verify tokens of 'acme' now";
 

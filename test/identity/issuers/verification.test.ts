@@ -3,7 +3,7 @@ import { exportSPKI, importJWK } from 'jose';
 import t from 'tap';
 import { AUDIENCE, createKey, NOW, outcomeOf, startProvider, verifying } from './provider.ts';
 
-/** identity.md 2.3 and 12, checks 24 and 25. */
+/** identity.md 2.3, checks 24 and 25. */
 
 const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 

@@ -6,7 +6,7 @@ import { asks } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { ADMIN, open, type Run, TOOL, ticketOf } from './connected.ts';
 
-/** Whose accounts a key and a run use: identity.md 2.1, 3.5, 6.2 and 12, checks 20 and 92. */
+/** Whose accounts a key and a run use: identity.md 2.1, 3.5, 6.2, checks 20 and 92. */
 
 type Opened = Awaited<ReturnType<typeof open>>;
 

@@ -7,7 +7,7 @@ import { saveToken, takeCookie, takeSession } from '../../data/session.ts';
 import { KEYS, readOfTab, writeOfTab } from '../../data/storage.ts';
 
 /**
- * Signing in to the console (identity.md 2.4). Over https the service keeps the session in a cookie. On loopback, where
+ * Signing in to the console (identity.md 2.6). Over https the service keeps the session in a cookie. On loopback, where
  * every port of the host shares cookies, this tab keeps the session token, for which it has proved that it began the
  * sign-in: the verifier never leaves the tab before.
  */

@@ -2,7 +2,7 @@ import { anything, type Guarded, list, nullable, number, object, optional, text 
 import { invalidate, type Resource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
 
-/** Sessions, with which browsers are signed in (identity.md 2.4). */
+/** Sessions, with which browsers are signed in (identity.md 2.5). */
 
 const SESSIONS = '/v1/sessions';
 
