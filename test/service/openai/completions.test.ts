@@ -1,5 +1,5 @@
 import t from 'tap';
-import { countRuns, messagesOf, say, startChat } from './chat.ts';
+import { say, startChat } from './chat.ts';
 
 t.test('answers with the text of the run, its end and its usage (check 9)', async (t) => {
   const { complete, troupe } = await startChat(t);
