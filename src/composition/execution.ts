@@ -7,6 +7,7 @@ import { createEventFeed, type EventFeed } from '../events/feed.ts';
 import { createDecideCheck } from '../identity/decide-check.ts';
 import { createObserver } from '../observability/observer.ts';
 import { createTasks, type TaskService } from '../protocols/a2a/tasks.ts';
+import { createHeldRuns, type HeldRuns } from '../protocols/openai/held-runs.ts';
 import { createTranscriptBook } from '../protocols/openai/transcript.ts';
 import { createReplayBuffers, type ReplayBuffers } from '../protocols/replay-buffer.ts';
 import { createResumedChat } from '../routes/chat/resumed.ts';
@@ -22,6 +23,7 @@ export type Execution = {
   readonly observability: Observability;
   readonly tasks: TaskService;
   readonly chatStreams: ReplayBuffers;
+  readonly heldRuns: HeldRuns;
   readonly runtime: Runtime;
   readonly evals: Evals;
   readonly assistant: Assistant;
@@ -49,11 +51,12 @@ export const createExecution = async (
     clock,
   });
   const hasLog = events !== undefined && settings.event_capture_mode !== 'disabled';
+  const heldRuns = createHeldRuns();
   const runtime = createRuntime({
     store,
     events,
     traces: observability.runs,
-    runs: watchedBy(tasks.runWatch, accounts),
+    runs: watchedBy(tasks.runWatch, heldRuns, accounts),
     resumed: createResumedChat({ store, chatStreams, clock, hasLog }),
     legs: createTranscriptBook(store.transcripts, (err) => log.warn('openai.transcript_failed', { err })),
     meter,
@@ -86,6 +89,7 @@ export const createExecution = async (
     observability,
     tasks,
     chatStreams,
+    heldRuns,
     runtime,
     evals,
     assistant,
@@ -147,9 +151,14 @@ const DAY_MS = 86_400_000;
 
 const watchedBy = (
   tasks: TaskService['runWatch'],
+  held: HeldRuns,
   accounts: Pick<AuthorizationService, 'stored'>,
 ): TaskService['runWatch'] => ({
   ...tasks,
+  began(scope, run_id, channel, currentAnswer) {
+    tasks.began(scope, run_id, channel, currentAnswer);
+    held.began(scope, run_id, channel);
+  },
   stored(scope, run, changed_at) {
     tasks.stored(scope, run, changed_at);
     accounts.stored(scope, run);

@@ -182,7 +182,7 @@ const createRouteDeps = (
 
 const openAiFamilies = (
   { settings, metrics }: Pick<Foundation, 'settings' | 'metrics'>,
-  { config: { live } }: Pick<Exposed, 'config'>,
+  { config: { live }, execution: { heldRuns } }: Pick<Exposed, 'config' | 'execution'>,
   routeDeps: RouteDeps,
 ): readonly Family[] =>
   settings.openai.enabled
@@ -191,6 +191,7 @@ const openAiFamilies = (
         settings,
         published: live.agents,
         observe: metrics.openAi,
+        heldRuns,
         globs: settings.openai.agents.map(compileGlob),
       })
     : [];

@@ -1,6 +1,5 @@
-import type { Encoder } from '../../runtime/run/live-channel.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
-import type { LegOptions } from './chat-encoder.ts';
+import { holds, type LegEncoder, type LegOptions } from './chat-encoder.ts';
 import {
   addUsage,
   BREAK,
@@ -22,7 +21,7 @@ import { completionId } from './ids.ts';
  * frames. Withdrawn text is left out, because no client has received it.
  */
 export type ChatAnswer = {
-  encoder: Encoder;
+  encoder: LegEncoder;
   /** Returns the completion or the failure of the leg; undefined if it has not ended. */
   outcome(): ChatCompletion | OpenAiError | undefined;
 };
@@ -37,6 +36,8 @@ type State = {
   truncated: boolean;
   spent: Spent;
   outcome: ChatCompletion | OpenAiError | undefined;
+  /** The end of the stream of a run that waits while its leg is open. */
+  held: RunEventOf<'run_finish'> | undefined;
 };
 
 export const createChatAnswer = (options: LegOptions): ChatAnswer => {
@@ -48,9 +49,16 @@ export const createChatAnswer = (options: LegOptions): ChatAnswer => {
     truncated: false,
     spent: NOTHING_SPENT,
     outcome: undefined,
+    held: undefined,
   };
   return {
     encoder: {
+      isHeld: () => state.held !== undefined,
+      release() {
+        if (state.held) state.outcome = completionOf(state, state.held);
+        state.held = undefined;
+        return '';
+      },
       event(event) {
         note(state, event);
         return '';
@@ -109,8 +117,12 @@ const note = (state: State, event: RunEvent): void => {
         ...(event.code !== undefined && { code: event.code }),
       });
       break;
+    case 'run_start':
+      state.held = undefined;
+      break;
     case 'run_finish':
-      state.outcome ??= completionOf(state, event);
+      if (holds(state.options, event)) state.held = event;
+      else state.outcome ??= completionOf(state, event);
       break;
     default:
   }

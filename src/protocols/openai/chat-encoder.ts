@@ -50,6 +50,26 @@ export type LegOptions = {
   history(): readonly Message[];
   /** Returns what the run waits for. */
   waits(run_id: string): Waits;
+  /** Whether the leg stays open while the run waits for a person. */
+  holdsWaits: boolean;
+};
+
+/** The encoder of a leg, which a wait may hold open. */
+export type LegEncoder = Encoder & {
+  /** Whether the run waits, and its leg is open. */
+  isHeld(): boolean;
+  /** Ends a held leg, and returns its last frames. */
+  release(): string;
+};
+
+/** A client executes its functions only when the leg has ended. */
+export const holds = (
+  { holdsWaits, waits }: Pick<LegOptions, 'holdsWaits' | 'waits'>,
+  { run_id, termination }: RunEventOf<'run_finish'>,
+): boolean => {
+  if (!holdsWaits || termination.type !== 'suspended') return false;
+  const { calls, permissions, questions } = waits(run_id);
+  return calls.length === 0 && permissions.length + questions.length > 0;
 };
 
 export const DONE = 'data: [DONE]\n\n';
@@ -67,9 +87,11 @@ type State = {
   isOver: boolean;
   truncated: boolean;
   spent: Spent;
+  /** The end of the stream of a run that waits while its leg is open. */
+  held: RunEventOf<'run_finish'> | undefined;
 };
 
-export const createChatEncoder = (options: LegOptions): Encoder => {
+export const createChatEncoder = (options: LegOptions): LegEncoder => {
   const state: State = {
     options,
     head: '',
@@ -79,8 +101,15 @@ export const createChatEncoder = (options: LegOptions): Encoder => {
     isOver: false,
     truncated: false,
     spent: NOTHING_SPENT,
+    held: undefined,
   };
   return {
+    isHeld: () => state.held !== undefined,
+    release() {
+      const { held } = state;
+      state.held = undefined;
+      return held ? finish(state, held) : '';
+    },
     event: (event) => (state.isOver ? '' : encode(state, event)),
     text(delta) {
       if (state.contentHead !== '') return state.contentHead + JSON.stringify(delta) + DELTA_END;
@@ -121,7 +150,9 @@ const encode = (state: State, event: RunEvent): string => {
             callEnds(event.result.tool_name, event.outcome === 'failed'),
           );
     case 'run_finish':
-      return finish(state, event);
+      if (!holds(state.options, event)) return finish(state, event);
+      state.held = event;
+      return '';
     case 'error':
       return fail(state, { message: event.message, ...(event.code !== undefined && { code: event.code }) });
     default:
@@ -131,6 +162,7 @@ const encode = (state: State, event: RunEvent): string => {
 
 /** A run that was interrupted by the end of its process starts again; its completion continues. */
 const begin = (state: State, run_id: string): string => {
+  state.held = undefined;
   if (state.head !== '') return '';
   const { options } = state;
   state.head = headOf(options, completionId({ run_id, leg: options.leg }));

@@ -5,12 +5,11 @@ import { type RouteRequest, route } from '../../http/route.ts';
 import { createEventStream } from '../../http/sse.ts';
 import { type ChatAnswer, createChatAnswer } from '../../protocols/openai/chat-answer.ts';
 import { ChatBody, decodeChat } from '../../protocols/openai/chat-decode.ts';
-import { createChatEncoder, type LegOptions } from '../../protocols/openai/chat-encoder.ts';
+import { createChatEncoder, type LegEncoder, type LegOptions } from '../../protocols/openai/chat-encoder.ts';
 import { NO_RETRY, OPENAI_ERRORS, OpenAiError, timedOut } from '../../protocols/openai/errors.ts';
 import { unixSeconds } from '../../protocols/openai/ids.ts';
 import { runHeaders, STREAM_HEADERS } from '../../protocols/openai/response-headers.ts';
 import type { Attach, Channel } from '../../runtime/index.ts';
-import type { Encoder } from '../../runtime/run/live-channel.ts';
 import { may, mayStill } from '../../schema/principal.ts';
 import type { Reading as StreamReading } from '../../schema/reader.ts';
 import { timerMs } from '../../schema/timer.ts';
@@ -99,6 +98,7 @@ const legOptions = (
   isClientTool: (name) => functions.has(name),
   history: thread.history,
   waits: (run_id) => waitsOfRun(thread.run(run_id)),
+  holdsWaits: openai.hold_waits_ms > 0,
 });
 
 /** The reader of one request, which ends with its leg. */
@@ -107,62 +107,107 @@ type Reading = {
   /** The client has disconnected: the run is cancelled unless others follow it. */
   hangUp(): void;
   accepted(run: Accepted): void;
-  readonly isEnded: boolean;
 };
 
-const createReading = (
-  deps: ChatDeps,
-  call: ChatCall,
-  {
-    encoderFor,
-    write,
-    end,
-  }: { encoderFor(admitted: Admitted): Encoder; write(frames: string, count: number): void; end(): void },
-): Reading => {
-  let channel: Channel | undefined;
-  let leave = (): void => {};
-  let run: Accepted | undefined;
-  let isGone = false;
-  const reading = {
+/** The receiver of the frames of a leg. */
+type Receiver = {
+  encoderFor(admitted: Admitted): LegEncoder;
+  write(frames: string, count: number): void;
+  end(): void;
+};
+
+type OpenReading = {
+  readonly deps: ChatDeps;
+  readonly call: ChatCall;
+  readonly receiver: Receiver;
+  /** Unique, because the frames depend on the request. */
+  readonly name: string;
+  channel: Channel | undefined;
+  leave: () => void;
+  run: Accepted | undefined;
+  isGone: boolean;
+  isEnded: boolean;
+  /** Stops waiting for a decision that is made elsewhere. */
+  stopHolding: (() => void) | undefined;
+};
+
+const createReading = (deps: ChatDeps, call: ChatCall, receiver: Receiver): Reading => {
+  const reading: OpenReading = {
+    deps,
+    call,
+    receiver,
+    name: `openai ${deps.ids.uuid()}`,
+    channel: undefined,
+    leave: () => {},
+    run: undefined,
+    isGone: false,
     isEnded: false,
-    attach: (admitted: Admitted) => {
-      const encoder = encoderFor(admitted);
-      return (attached: Channel) => {
-        channel = attached;
-        // The name is unique, because the frames depend on the request.
-        const protocol = { name: `openai ${deps.ids.uuid()}`, createEncoder: () => encoder };
-        leave = attached.attach(protocol, {
-          write,
-          end() {
-            reading.isEnded = true;
-            end();
-          },
-        });
-      };
+    stopHolding: undefined,
+  };
+  return {
+    attach: (admitted) => {
+      const encoder = receiver.encoderFor(admitted);
+      return (channel) => join(reading, channel, encoder);
     },
     hangUp() {
-      if (reading.isEnded || isGone) return;
-      isGone = true;
-      leave();
-      if (run) cancel(deps, call, run, channel);
+      if (reading.isEnded || reading.isGone) return;
+      reading.isGone = true;
+      reading.leave();
+      // A run that waits for a decision is not in progress.
+      if (reading.stopHolding) reading.stopHolding();
+      else cancel(reading);
     },
-    accepted(accepted: Accepted) {
-      run = accepted;
-      if (isGone) cancel(deps, call, run, channel);
+    accepted(run) {
+      reading.run = run;
+      if (reading.isGone) cancel(reading);
     },
   };
-  return reading;
+};
+
+const join = (reading: OpenReading, channel: Channel, encoder: LegEncoder): void => {
+  const { name, receiver } = reading;
+  reading.stopHolding?.();
+  reading.channel = channel;
+  reading.leave = channel.attach(
+    { name, createEncoder: () => encoder },
+    {
+      write: receiver.write,
+      end() {
+        if (encoder.isHeld() && reading.run && !reading.isGone) hold(reading, encoder, reading.run);
+        else end(reading);
+      },
+    },
+  );
+};
+
+const end = (reading: OpenReading): void => {
+  reading.isEnded = true;
+  reading.receiver.end();
+};
+
+/** Keeps the request open until the run continues, or for a limited time. */
+const hold = (reading: OpenReading, encoder: LegEncoder, { run_id, place }: Accepted): void => {
+  const { deps, receiver } = reading;
+  const forget = deps.heldRuns.hold(place.scope, run_id, (channel) => join(reading, channel, encoder));
+  const timer = setTimeout(() => {
+    reading.stopHolding?.();
+    receiver.write(encoder.release(), 1);
+    end(reading);
+  }, timerMs(deps.settings.openai.hold_waits_ms)).unref();
+  reading.stopHolding = () => {
+    clearTimeout(timer);
+    forget();
+    reading.stopHolding = undefined;
+  };
 };
 
 /** A request that ends with the rights of its caller continues, and so does a run that others follow. */
-const cancel = (
-  { settings: { openai }, runtime, hangUps, log }: ChatDeps,
-  { client, agent, chat }: ChatCall,
-  { run_id, place }: Accepted,
-  channel: Channel | undefined,
-): void => {
-  if (openai.on_disconnect === 'continue' || channel?.isRead()) return;
+const cancel = ({ deps, call, run, channel }: OpenReading): void => {
+  const { settings, runtime, hangUps, log } = deps;
+  const { client, agent, chat } = call;
+  if (!run || settings.openai.on_disconnect === 'continue' || channel?.isRead()) return;
   if (!mayStill(client.principal, ['invoke', agent.spec.id])) return;
+  const { run_id, place } = run;
   const cancelled = runtime
     .cancelRun(place.scope, place.id, run_id)
     .then(() => runtime.untilInactive(place.scope, place.id, run_id));

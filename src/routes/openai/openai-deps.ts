@@ -1,4 +1,5 @@
 import type { OpenAiRoute, PositionOutcome } from '../../observability/metrics/openai-metrics.ts';
+import type { HeldRuns } from '../../protocols/openai/held-runs.ts';
 import type { Glob } from '../../schema/glob.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -6,6 +7,7 @@ import type { RouteDeps } from '../route-deps.ts';
 export type OpenAiDeps = Omit<RouteDeps, 'settings'> & {
   /** The published agents; a new object after each publication. */
   published(): { readonly ids: readonly string[]; readonly published_at: number };
+  heldRuns: HeldRuns;
   observe: {
     positioned(route: OpenAiRoute, outcome: PositionOutcome): void;
     legEnded(status: string): void;

@@ -230,11 +230,25 @@ t.test('a named thread has the history of the service, and is never disturbed (c
 
 t.test('of two requests at one position, the first continues and the second forks', async (t) => {
   const chat = await startChat(t);
-  const { history, threads } = await talk(chat, ['one'], { model: 'slow' }).catch(() => ({
-    history: [],
-    threads: [],
-  }));
-  t.equal(threads.length, history.length / 2);
+  const { models } = chat.troupe;
+  models.release();
+  const { history, threads } = await talk(chat, ['one'], { model: 'slow' });
+  const next = (text: string) => chat.complete({ model: 'slow', messages: [...history, say(text)] }, HEADER);
+  const sent = [next('two')];
+  await eventually(
+    async () => models.waiting(),
+    (waiting) => waiting === 1,
+  );
+  sent.push(next('three'));
+  await eventually(
+    async () => models.waiting(),
+    (waiting) => waiting === 2,
+  );
+  models.release();
+  const [first, second] = await Promise.all(sent);
+  t.equal(first?.thread_id, threads[0]);
+  t.not(second?.thread_id, threads[0]);
+  t.match(await threadOf(chat, second?.thread_id ?? ''), { forked_from: { thread_id: threads[0] } });
 });
 
 t.test('a thread without an id expires with its runs and events (check 34)', async (t) => {
