@@ -251,7 +251,10 @@ const completeChat = async (deps: ChatDeps, call: ChatCall, { hold, onGone }: Re
     write() {},
     end: finish,
   });
-  onGone(reading.hangUp);
+  onGone(() => {
+    reading.hangUp();
+    finish();
+  });
   const accepted = await submitChat(deps, call, reading.attach);
   const headers = runHeaders({ run_id: accepted.run_id, thread_id: accepted.place.id });
   hold();
