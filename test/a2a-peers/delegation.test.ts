@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { NO_RECORDS } from '../../src/configuration/records.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
-import { a2aPython } from '../interop/a2a-python.ts';
+import { openPython } from '../interop/python.ts';
 import { asks } from '../service/models.ts';
 import { eventually, type RunEventLike, startTroupe, type Troupe } from '../service/troupe.ts';
 import { jsPeer, pythonPeer, type SdkPeer, TOKEN } from './peers.ts';
 
 /** Agents that the servers of both official SDKs execute, called directly and as delegates (a2a.md 12, 14). */
 
-const python = await a2aPython();
+const python = await openPython('a2a-python');
 
 const far = (id: string, peer: SdkPeer, token = TOKEN) => ({
   id,

@@ -2,7 +2,7 @@ import { ListTasksRequest, Part, type Task, TaskState } from '@a2a-js/sdk';
 import { InMemoryTaskStore, ServerCallContext } from '@a2a-js/sdk/server';
 import type { Test } from 'tap';
 import { type Says, type Script, startSdkAgent } from '../a2a/remote/sdk-agent.ts';
-import type { Python } from '../interop/a2a-python.ts';
+import type { Python } from '../interop/python.ts';
 import { freePort } from '../ports.ts';
 
 /**

@@ -3,11 +3,11 @@ import { when } from '../http/serve.ts';
 import { startWebhook, stateIn } from '../protocols/a2a/webhook.ts';
 import { asks } from '../service/models.ts';
 import { withTools } from '../service/suspended.ts';
-import { a2aPython, type Python } from './a2a-python.ts';
+import { openPython, type Python } from './python.ts';
 
 /** The Python client of the A2A project performs every operation against this service (a2a.md 17, check 61). */
 
-const python = await a2aPython();
+const python = await openPython('a2a-python');
 
 /** The observations of the program, by the name of the step. */
 const walk = async (t: Test, { start }: Python) => {

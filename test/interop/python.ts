@@ -3,20 +3,18 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 
 /**
- * The Python SDK of the A2A project in a separate directory. Packages are pinned by `a2a-python/requirements.txt` and
- * kept in `.tap/` under its hash and the version of Python, so that a change reinstalls them.
+ * Official clients of Python, in a separate directory. The packages of a folder of programs are pinned by its
+ * `requirements.txt`, and kept in `.tap/` under its hash and the version of Python, so that a change reinstalls them.
  */
 
-const PROGRAMS = fileURLToPath(new URL('./a2a-python', import.meta.url));
-
-const FOLDER = fileURLToPath(new URL('../../.tap/a2a-python', import.meta.url));
+const KEPT = fileURLToPath(new URL('../../.tap', import.meta.url));
 
 /** Errors of pip without a reachable index, or of a Python without pip. */
 const UNAVAILABLE =
@@ -25,7 +23,7 @@ const UNAVAILABLE =
 const run = promisify(execFile);
 
 export type Python = {
-  /** Runs one of the programs of `a2a-python/`; it is ended with the test. */
+  /** Runs one of the programs of the folder; it is ended with the test. */
   start(t: Test, program: string, args: readonly string[]): PythonProgram;
 };
 
@@ -36,28 +34,35 @@ export type PythonProgram = {
   kill(): Promise<void>;
 };
 
-/** @returns the reason if it is unavailable */
-export const a2aPython = async (): Promise<Python | string> => {
+/**
+ * @param name of the folder of programs beside this file
+ * @returns the reason if it is unavailable
+ */
+export const openPython = async (name: string): Promise<Python | string> => {
   const version = await run('python3', ['-c', 'import sys; print(*sys.version_info[:3], sep=".")']).then(
     ({ stdout }) => stdout.trim(),
     () => undefined,
   );
   if (version === undefined) return 'there is no python3';
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  if (major < 3 || minor < 11) return `the Python SDK needs Python 3.11, and this one is ${version}`;
-  const pinned = await readFile(join(PROGRAMS, 'requirements.txt'));
-  const folder = join(FOLDER, createHash('sha256').update(pinned).update(version).digest('hex').slice(0, 16));
-  if (!existsSync(folder)) {
-    const failure = await install(folder);
+  if (major < 3 || minor < 11) return `the packages need Python 3.11, and this one is ${version}`;
+  const programs = fileURLToPath(new URL(`./${name}`, import.meta.url));
+  const requirements = join(programs, 'requirements.txt');
+  const hash = createHash('sha256')
+    .update(await readFile(requirements))
+    .update(version);
+  const packages = join(KEPT, name, hash.digest('hex').slice(0, 16));
+  if (!existsSync(packages)) {
+    const failure = await install(requirements, packages);
     if (failure !== undefined) return failure;
   }
-  return { start: (t, program, args) => start(t, folder, program, args) };
+  return { start: (t, program, args) => start(t, packages, join(programs, program), args) };
 };
 
 /** Two test files may install concurrently: the first result is kept. */
-const install = async (folder: string): Promise<string | undefined> => {
-  await mkdir(FOLDER, { recursive: true });
-  const made = await mkdtemp(join(FOLDER, 'new-'));
+const install = async (requirements: string, packages: string): Promise<string | undefined> => {
+  await mkdir(dirname(packages), { recursive: true });
+  const made = await mkdtemp(join(dirname(packages), 'new-'));
   // Python compiles modules when they are first used.
   const flags = [
     '--disable-pip-version-check',
@@ -69,26 +74,17 @@ const install = async (folder: string): Promise<string | undefined> => {
   ];
   try {
     // A virtual environment would install its own pip, which takes half as long again.
-    const pip = [
-      '-m',
-      'pip',
-      'install',
-      ...flags,
-      '--target',
-      made,
-      '-r',
-      join(PROGRAMS, 'requirements.txt'),
-    ];
+    const pip = ['-m', 'pip', 'install', ...flags, '--target', made, '-r', requirements];
     await run('python3', pip);
-    await rename(made, folder).catch((error) => {
-      if (!existsSync(folder)) throw error;
+    await rename(made, packages).catch((error) => {
+      if (!existsSync(packages)) throw error;
     });
     return undefined;
   } catch (error) {
     const said = String(error);
     const reason = said.split('\n').find((line) => UNAVAILABLE.test(line));
     if (reason === undefined) throw error;
-    return `the Python SDK could not be installed: ${reason}`;
+    return `the Python packages could not be installed: ${reason}`;
   } finally {
     await rm(made, { recursive: true, force: true });
   }
@@ -96,7 +92,7 @@ const install = async (folder: string): Promise<string | undefined> => {
 
 const start = (t: Test, packages: string, program: string, args: readonly string[]): PythonProgram => {
   // Without `site`, no globally installed package is used.
-  const child = spawn('python3', ['-S', join(PROGRAMS, program), ...args], {
+  const child = spawn('python3', ['-S', program, ...args], {
     // A proxy must not be used for connections on one host.
     env: { PATH: process.env.PATH, PYTHONPATH: packages, PYTHONUNBUFFERED: '1', NO_PROXY: '*' },
   });
