@@ -25,6 +25,8 @@ const run = promisify(execFile);
 export type Python = {
   /** Runs one of the programs of the folder; it is ended with the test. */
   start(t: Test, program: string, args: readonly string[]): PythonProgram;
+  /** Runs the text of a program, and returns its output. @throws when it fails */
+  execute(program: string): Promise<string>;
 };
 
 export type PythonProgram = {
@@ -35,7 +37,7 @@ export type PythonProgram = {
 };
 
 /**
- * @param name of the folder of programs beside this file
+ * @param name of the folder of programs in this directory
  * @returns the reason if it is unavailable
  */
 export const openPython = async (name: string): Promise<Python | string> => {
@@ -56,7 +58,11 @@ export const openPython = async (name: string): Promise<Python | string> => {
     const failure = await install(requirements, packages);
     if (failure !== undefined) return failure;
   }
-  return { start: (t, program, args) => start(t, packages, join(programs, program), args) };
+  return {
+    start: (t, program, args) => start(t, packages, join(programs, program), args),
+    execute: async (program) =>
+      (await run('python3', ['-S', '-c', program], { env: environment(packages) })).stdout,
+  };
 };
 
 /** Two test files may install concurrently: the first result is kept. */
@@ -90,11 +96,18 @@ const install = async (requirements: string, packages: string): Promise<string |
   }
 };
 
+/** A proxy must not be used for connections on one host. */
+const environment = (packages: string): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH,
+  PYTHONPATH: packages,
+  PYTHONUNBUFFERED: '1',
+  NO_PROXY: '*',
+});
+
 const start = (t: Test, packages: string, program: string, args: readonly string[]): PythonProgram => {
   // Without `site`, no globally installed package is used.
   const child = spawn('python3', ['-S', program, ...args], {
-    // A proxy must not be used for connections on one host.
-    env: { PATH: process.env.PATH, PYTHONPATH: packages, PYTHONUNBUFFERED: '1', NO_PROXY: '*' },
+    env: environment(packages),
   });
   let said = '';
   child.stderr.on('data', (chunk) => {
