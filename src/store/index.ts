@@ -37,6 +37,6 @@ export type {
   TraceReference,
   TraceTable,
 } from './tables/traces.ts';
-export type { Transcript, TranscriptPlace } from './tables/transcripts.ts';
+export type { Transcript } from './tables/transcripts.ts';
 export type { StoredUsage, UsageKey, UsagePeriod, UsageSums, UsageTable } from './tables/usage.ts';
 export type { UserRow } from './tables/users.ts';

@@ -26,6 +26,14 @@ t.test('is unhealthy while its disk is full, and healthy once space is free agai
     status: 503,
     body: { status: 'unhealthy', components: { store: 'error', runtime: 'ok' } },
   });
+  const runsBefore = (await client.call('GET', '/v1/runs?limit=1')).body.total;
+  const completion = await client.post('/v1/chat/completions', {
+    model: 'default',
+    messages: [{ role: 'user', content: 'x'.repeat(500_000) }],
+  });
+  t.match(completion, { status: 503, body: { error: { code: 'storage_unavailable', param: null } } });
+  t.equal(completion.headers.get('x-should-retry'), 'true', 'openai.md 17 (check 4)');
+  t.equal((await client.call('GET', '/v1/runs?limit=1')).body.total, runsBefore);
   t.equal((await client.call('GET', '/health/live')).status, 200);
   t.equal((await client.call('GET', '/v1/threads/T/messages')).status, 200, 'stored data can be read');
 

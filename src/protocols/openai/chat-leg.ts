@@ -155,7 +155,7 @@ export const usageBody = ({ prompt, completion, cached, reasoning }: Spent) => (
 
 const LONGEST_PROGRESS = 200;
 
-/** A call of a tool of the agent, told as reasoning (openai.md 6.2). */
+/** A call of a tool of the agent as text of the reasoning (openai.md 6.2). */
 export const callBegins = (name: string, args: unknown): string =>
   `\n[${name}] ${shortened(JSON.stringify(args ?? {}), LONGEST_PROGRESS)}\n`;
 

@@ -79,9 +79,6 @@ export const callId = ({ run_id, ordinal }: CallRef): string =>
 
 const CALL_DIGITS = 3;
 
-/** Calls of a run that can be named. */
-export const MOST_NAMED_CALLS = 36 ** CALL_DIGITS;
-
 export const parseCallId = (id: string): CallRef | undefined => {
   const { run, ordinal } = CALL.exec(id)?.groups ?? {};
   if (run === undefined || ordinal === undefined) return undefined;

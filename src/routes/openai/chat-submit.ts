@@ -154,7 +154,7 @@ const continueChat = async (
   return continued ?? forkAt(deps, call, { position, chat, attach });
 };
 
-/** What stands behind the position: history that the thread does not have, and new input. */
+/** The messages behind the position: history that the thread does not have, and new input. */
 const behind = ({ request }: ChatCall, { anchor }: Position) =>
   splitAtLastAnswer(request.messages.slice(anchor.index + 1));
 

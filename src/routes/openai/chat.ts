@@ -81,7 +81,7 @@ const firstHeader = (header: Request['header'], names: readonly string[]): strin
   return undefined;
 };
 
-/** What the encoder of a leg depends on. */
+/** The options of the encoder of a leg. */
 const legOptions = (
   { clock, settings: { openai } }: ChatDeps,
   { request }: ChatCall,

@@ -17,7 +17,7 @@ const ask = async (chat: Chat) => {
   return { first, reply };
 };
 
-t.test('tells an approval as a text, which /approve answers (check 35)', async (t) => {
+t.test('reports an approval as a text, which /approve answers (check 35)', async (t) => {
   const chat = await startChat(t);
   const { first, reply } = await ask(chat);
   t.equal(first.content, '**Approval needed**: risky {"path":"/tmp"}\n\nReply /approve or /deny <reason>.');
