@@ -16,6 +16,7 @@ import {
   LONGEST_CALL_ID,
   MOST_FILES,
   MOST_ITEMS,
+  MOST_TOOLS,
   ReasoningEffortName,
   RequestTool,
   type RunParameters,
@@ -31,7 +32,10 @@ const Role = z.enum(['system', 'developer', 'user', 'assistant', 'tool']);
 const Part = z.looseObject({ type: z.string() });
 type Part = z.output<typeof Part>;
 
-const Content = z.union([z.string(), z.array(Part)]);
+/** Parts of one message. */
+const MOST_PARTS = 256;
+
+const Content = z.union([z.string(), listOf(Part, MOST_PARTS)]);
 
 const Call = z.looseObject({
   id: z.string().max(LONGEST_CALL_ID),
@@ -43,7 +47,7 @@ const ChatMessage = z.object({
   role: Role,
   content: given(Content),
   refusal: given(z.string()),
-  tool_calls: given(z.array(Call)),
+  tool_calls: given(listOf(Call, MOST_TOOLS)),
   tool_call_id: given(z.string().max(LONGEST_CALL_ID)),
 });
 type ChatMessage = z.output<typeof ChatMessage>;
@@ -65,7 +69,7 @@ const Choice = z.union([
     type: z.literal('allowed_tools'),
     allowed_tools: z.object({
       mode: z.enum(['auto', 'required']),
-      tools: z.array(z.looseObject({ function: given(z.object({ name: z.string() })) })),
+      tools: listOf(z.looseObject({ function: given(z.object({ name: z.string() })) }), MOST_TOOLS),
     }),
   }),
 ]);
@@ -84,7 +88,7 @@ export const ChatBody = z
     stop: given(Stop),
     reasoning_effort: ReasoningEffortName,
     response_format: given(Format),
-    tools: given(z.array(RequestTool)),
+    tools: given(listOf(RequestTool, MOST_TOOLS)),
     tool_choice: given(Choice),
     ...sharedFields,
     verbosity: given(z.string()),

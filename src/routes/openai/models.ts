@@ -53,7 +53,7 @@ export const modelRoutes = (deps: OpenAiDeps) => {
       tag: TAG,
       needs: 'invoke',
       errors: OPENAI_ERRORS,
-      params: z.object({ model: z.string() }),
+      params: z.object({ model: z.string().meta({ description: 'id of an agent' }) }),
       responses: { 200: Model, 404: OPENAI_ERRORS.schema },
       handle({ principal, params: { model } }) {
         const found = may(principal, ['invoke', model]) && models().find(({ id }) => id === model);

@@ -7,7 +7,7 @@ import { asks } from '../../service/models.ts';
 import { startChat } from '../../service/openai/chat.ts';
 import { eventually, type TroupeOptions } from '../../service/troupe.ts';
 
-/** The official client, unmodified: chat completions of its version 7 (openai.md 16). */
+/** The official client, unmodified: chat completions of its version 7. */
 
 const connect = async (t: Test, options: TroupeOptions = {}) => {
   const chat = await startChat(t, options);
