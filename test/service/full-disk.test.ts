@@ -27,8 +27,9 @@ t.test('is unhealthy while its disk is full, and healthy once space is free agai
     body: { status: 'unhealthy', components: { store: 'error', runtime: 'ok' } },
   });
   const runsBefore = (await client.call('GET', '/v1/runs?limit=1')).body.total;
+  const [model] = (await client.call('GET', '/v1/models')).body.data as { id: string }[];
   const completion = await client.post('/v1/chat/completions', {
-    model: 'default',
+    model: model?.id,
     messages: [{ role: 'user', content: 'x'.repeat(500_000) }],
   });
   t.match(completion, { status: 503, body: { error: { code: 'storage_unavailable', param: null } } });

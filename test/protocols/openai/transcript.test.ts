@@ -1,0 +1,64 @@
+import t from 'tap';
+import { anchorsIn, digestsOf, findPosition, normalized } from '../../../src/protocols/openai/transcript.ts';
+import type { ImportedMessage } from '../../../src/runtime/index.ts';
+
+const message = (role: 'user' | 'assistant', text: string): ImportedMessage => ({
+  role,
+  content: [{ type: 'text', text }],
+});
+const ask = (text: string) => message('user', text);
+const answer = (text: string) => message('assistant', text);
+
+t.test('ignores what front ends change in answers', (t) => {
+  t.equal(normalized(' a\n\n b\t'), 'a b');
+  t.equal(normalized('<think>hm</think>a <details type="x">b\nc</details> d'), 'a d');
+  t.equal(normalized('e\u0301'), '\u00e9');
+  t.equal(normalized('<detailsx>a</detailsx>'), '<detailsx>a</detailsx>');
+  t.end();
+});
+
+t.test('digests depend on all answers, and on no question', (t) => {
+  const digest = (...messages: ImportedMessage[]) => digestsOf(messages).digest;
+  t.equal(digest(ask('a'), answer('x'), ask('b')), digest(ask('other'), answer(' x ')));
+  t.not(digest(ask('a'), answer('x'), answer('y')), digest(ask('a'), answer('y')));
+  t.not(digest(answer('x'), answer('y')), digest(answer('y'), answer('x')));
+  t.equal(digest(ask('a')), '');
+  t.equal(anchorsIn([ask('a'), answer(''), answer('x')]).length, 1);
+  t.end();
+});
+
+t.test('looks up the last answers from the end, at most eight, and prefers the same question', (t) => {
+  const messages = Array.from({ length: 12 }, (_, n) => [ask(`q${n}`), answer(`a${n}`)]).flat();
+  const anchors = anchorsIn(messages);
+  const looked: string[] = [];
+  const rows = new Map([
+    [
+      anchors[6]?.digest,
+      [
+        { thread_id: 'new', seq: 9, asked: '', at: 2 },
+        { thread_id: 'old', seq: 4, asked: anchors[6]?.asked ?? '', at: 1 },
+      ],
+    ],
+  ]);
+  const transcripts = {
+    find: ({ digest }: { digest: string }) => {
+      looked.push(digest);
+      return rows.get(digest) ?? [];
+    },
+  };
+  const of = { scope: 's', chat: 'c', agent_id: 'a' };
+  const found = findPosition(transcripts, of, messages, () => true);
+  t.match(found, { transcript: { thread_id: 'old' }, anchor: { index: 13 } });
+  t.equal(looked.length, 6);
+  t.match(
+    findPosition(transcripts, of, messages, (id) => id === 'new'),
+    { transcript: { thread_id: 'new' } },
+  );
+  looked.length = 0;
+  t.equal(
+    findPosition(transcripts, of, messages, () => false),
+    undefined,
+  );
+  t.equal(looked.length, 8);
+  t.end();
+});
