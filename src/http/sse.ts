@@ -25,6 +25,8 @@ export type EventStream = {
   /** Called when the socket accepts data again. */
   onDrain(listener: () => void): void;
   readonly closed: boolean;
+  /** Whether the client has disconnected or was cut off. */
+  readonly lost: boolean;
   readonly stalled: boolean;
 };
 
@@ -74,6 +76,7 @@ export const createEventStream = (options: EventStreamOptions = NO_OPTIONS): Eve
     [brand]: true,
     options,
     closed: false,
+    lost: false,
     stalled: false,
     pending: '',
     pendingFrames: 0,
@@ -209,6 +212,7 @@ const lost = (stream: Stream): void => {
   stream.exchange = undefined;
   takePending(stream);
   stream.hub?.closed(stream);
+  stream.lost = true;
   if (!stream.closed) markClosed(stream);
 };
 

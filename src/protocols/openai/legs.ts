@@ -51,6 +51,7 @@ export type NewLeg = {
 };
 
 export type Leg = {
+  readonly scope: string;
   readonly row: StoredResponse;
   /** Resolves with the resource once the end is stored. */
   readonly ended: Promise<ResponseResource>;

@@ -1,16 +1,26 @@
-import { Invalid, NotFound } from '../../schema/outcome.ts';
+import { Conflict, Invalid, NotFound } from '../../schema/outcome.ts';
 import { isShared, type Thread, type Visibility } from '../../schema/thread.ts';
 import type { Store, ThreadRecord } from '../../store/index.ts';
 import type { RuntimeDeps } from '../deps.ts';
 import { commit } from '../ledger/commit.ts';
 import { threadFacts } from '../ledger/event-payloads.ts';
+import { refuseExcess } from '../ledger/history-bytes.ts';
+import { loadHistory } from '../ledger/history-loading.ts';
 import { quiet } from '../ledger/ledger.ts';
-import { changeThread, createThread, logEvent, openWrite, type Write } from '../ledger/transaction.ts';
+import {
+  appendMessages,
+  changeThread,
+  createThread,
+  logEvent,
+  openWrite,
+  type Write,
+} from '../ledger/transaction.ts';
 import { type ForkRequest, forkThread } from './fork.ts';
 import type { ChildStrategy } from './request-types.ts';
 import { deleteThread } from './requests.ts';
 import { retractMessage } from './retract.ts';
 import type { Thread as ThreadActor } from './state.ts';
+import type { ImportedMessage } from './submission.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /** Creates, changes and deletes threads (runtime.md 3). Changes of a thread use the ledger of its actor. */
@@ -26,11 +36,21 @@ export type ThreadPatch = {
   visibility?: Visibility;
 };
 
+export type AddedMessages = {
+  messages: readonly ImportedMessage[];
+  /** Only for a new thread. */
+  custom?: NonNullable<Thread['metadata']['custom']>;
+};
+
 export type Threads = {
   create(scope: string, input: NewThread): Promise<Thread>;
   update(scope: string, id: string, patch: ThreadPatch): Promise<Thread>;
   /** Creates a thread with the history of another one. @throws Invalid, NotFound, Conflict, TooLarge */
   fork(request: ForkRequest): Promise<Thread>;
+  /**
+   * Appends messages without a run; creates the thread if it does not exist. @throws Conflict if a run is open, TooLarge
+   */
+  append(scope: string, id: string, added: AddedMessages): Promise<Thread>;
   /** Hides a message from readers and the model. @throws NotFound; Conflict if a run is open */
   retract(scope: string, id: string, message_id: string): Promise<void>;
   /**
@@ -38,6 +58,8 @@ export type Threads = {
    * expires later.
    */
   expire(scope: string, id: string): Promise<void>;
+  /** Deletes a thread without an open run, with its runs, events and traces; threads below it are detached. */
+  erase(scope: string, id: string): Promise<void>;
   /** Descendants that the caller does not see are detached. @throws Invalid, NotFound, and what `check` throws */
   remove(scope: string, id: string, strategy: ChildStrategy, caller?: Remover): Promise<void>;
 };
@@ -61,9 +83,11 @@ export function createThreads({ clock, ids, store, observe }: Deps, supervisor: 
     create: (scope, input) => create(deps, scope, input),
     fork: (request) => forkThread(deps, request),
     update: (scope, id, patch) => supervisor.reach(scope, id, (thread) => update(deps, thread, patch)),
+    append: (scope, id, added) => supervisor.reach(scope, id, (thread) => append(deps, thread, added)),
     retract: (scope, id, message_id) =>
       supervisor.reach(scope, id, (thread) => retractMessage(deps, thread, message_id)),
     expire: (scope, id) => supervisor.use(scope, id, (thread) => expire(deps, thread)),
+    erase: (scope, id) => supervisor.use(scope, id, (thread) => erase(deps, thread)),
     remove: (scope, id, strategy, caller = PROGRAM) =>
       supervisor.reach(scope, id, (thread) => remove(deps, thread, strategy, caller)),
   };
@@ -88,6 +112,29 @@ async function create(
     await commit(write, 'input');
     return ledger.record?.thread ?? thread;
   });
+}
+
+async function append(
+  { clock, ids }: ThreadsDeps,
+  { id, ledger, deps }: ThreadActor,
+  { messages, custom }: AddedMessages,
+): Promise<Thread> {
+  await loadHistory(ledger);
+  const { open_run_id, active_run_id } = ledger.record?.thread ?? {};
+  if (open_run_id !== undefined || active_run_id !== undefined || ledger.created.size > 0)
+    throw new Conflict(`thread '${id}' has an open run: messages can be appended when it has ended`);
+  refuseExcess(ledger, messages, deps.settings.thread_limit_bytes);
+  const write = openWrite(ledger, clock.now());
+  const metadata = { created_at: write.at, updated_at: write.at, ...(custom && { custom }) };
+  const thread = ledger.record?.thread ?? createThread(write, { id, metadata });
+  appendMessages(
+    write,
+    messages.map((message) => ({ id: ids.uuid(), ...message })),
+    undefined,
+  );
+  changeThread(write, (each) => each);
+  await commit(write, 'input');
+  return ledger.record?.thread ?? thread;
 }
 
 async function update(
@@ -142,8 +189,8 @@ async function remove(
 }
 
 async function expire(deps: ThreadsDeps, thread: ThreadActor): Promise<void> {
-  const { clock, store } = deps;
-  const { scope, id, ledger } = thread;
+  const { clock } = deps;
+  const { ledger } = thread;
   const found = ledger.record?.thread;
   const now = clock.now();
   if (found?.expires_at === undefined || found.expires_at > now) return;
@@ -151,6 +198,14 @@ async function expire(deps: ThreadsDeps, thread: ThreadActor): Promise<void> {
     await postpone(ledger, now, found);
     return;
   }
+  await erase(deps, thread);
+}
+
+async function erase(deps: ThreadsDeps, thread: ThreadActor): Promise<void> {
+  const { store } = deps;
+  const { scope, id, ledger } = thread;
+  const found = ledger.record?.thread;
+  if (!found || found.open_run_id !== undefined || found.active_run_id !== undefined) return;
   // The thread is deleted last, so that an interrupted erasure is repeated.
   await eraseRuns(store, scope, id);
   const orphans = store.threads.children(scope, id);

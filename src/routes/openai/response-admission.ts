@@ -1,0 +1,446 @@
+import { ownPartition } from '../../identity/access/own.ts';
+import type { ResolvedAgent } from '../../loop/agent.ts';
+import {
+  conversationLocked,
+  invalidValue,
+  noToolOutput,
+  OpenAiError,
+} from '../../protocols/openai/errors.ts';
+import {
+  callId,
+  inputItemId,
+  isConversationId,
+  parseCallId,
+  threadOfConversation,
+} from '../../protocols/openai/ids.ts';
+import { type InputEntry, importedFrom, outputValue, splitInput } from '../../protocols/openai/input.ts';
+import type { Leg, Legs } from '../../protocols/openai/legs.ts';
+import { behindResponse, type Located, locate, type Position } from '../../protocols/openai/position.ts';
+import { conversationNotFound, type ResponseRequest } from '../../protocols/openai/response-request.ts';
+import { answerAll, decideAll, type Waits, waitsOf } from '../../protocols/openai/waits.ts';
+import type {
+  DecisionInput,
+  ImportedMessage,
+  Submission,
+  ThreadView,
+  UserMessage,
+} from '../../runtime/index.ts';
+import { actorOf } from '../../schema/actor.ts';
+import { checkNewId } from '../../schema/id.ts';
+import { textOf } from '../../schema/message.ts';
+import type { Place } from '../../schema/place.ts';
+import type { RunRecord } from '../../schema/run-state.ts';
+import type { StoredInput, StoredResponse } from '../../schema/stored-response.ts';
+import type { Client } from '../protocol-runs.ts';
+import { agentOfModel } from './models.ts';
+import type { OpenAiDeps } from './openai-deps.ts';
+
+/**
+ * Accepts requests for responses (openai.md 5.3, 7.2, 11.3): each starts a run, or continues the one that waits at its
+ * position. The position is checked in the event-loop tick that submits the request, so of two requests at one position,
+ * the first continues the thread and the second forks it. No run is displaced.
+ */
+export type ResponseDeps = OpenAiDeps & { legs: Legs };
+
+export type Accepted = {
+  leg: Leg;
+  /** A leg that a decision of another protocol has started before; nothing was submitted. */
+  isEarlier: boolean;
+};
+
+/** The leg of an approval that was decided elsewhere, after its end was stored. */
+export type Ended = { row: StoredResponse; thread: Place };
+
+/** @throws OpenAiError */
+export const acceptResponse = async (
+  deps: ResponseDeps,
+  client: Client,
+  request: ResponseRequest,
+): Promise<Accepted | Ended> => {
+  const { principal } = client;
+  const { position, entries } = findPosition(deps, client, request);
+  const decided = position && decidedElsewhere(deps, position, entries);
+  if (decided) return decided;
+  const agent = agentOf(deps, client, request, position);
+  const context: Context = { deps, client, request, agent, entries };
+  if (!position) {
+    const thread = { scope: ownPartition(principal), id: deps.ids.uuid() };
+    return admitted(await admit(context, { thread, seq: undefined, row: undefined }, { isNew: true }));
+  }
+  // The thread of a response that is not stored is erased as a whole.
+  const mustFork = !request.isStored && position.row?.echo.store !== false;
+  const first = mustFork ? 'fork' : await admit(context, position, { isNew: false });
+  if (typeof first !== 'string') return first;
+  if (first === 'locked') throw conversationLocked(request.conversation ?? '');
+  return admitted(await admitFork(context, position));
+};
+
+type Context = {
+  deps: ResponseDeps;
+  client: Client;
+  request: ResponseRequest;
+  agent: ResolvedAgent;
+  entries: readonly InputEntry[];
+};
+
+/** A thread that was just created is free. */
+const admitted = (outcome: Accepted | 'fork' | 'locked'): Accepted => {
+  if (typeof outcome !== 'string') return outcome;
+  throw conversationLocked('');
+};
+
+const findPosition = (deps: ResponseDeps, { principal }: Client, request: ResponseRequest): Located => {
+  const { previous, conversation, entries } = request;
+  if (previous !== undefined) return { position: behindResponse(deps, principal, previous), entries };
+  if (conversation !== undefined) {
+    const thread = conversationThread(deps, principal, conversation);
+    return { position: { thread, seq: undefined, row: undefined }, entries: withoutReferences(entries) };
+  }
+  return locate(deps, principal, entries);
+};
+
+/** Items of the conversation itself are not its input. */
+const withoutReferences = (entries: readonly InputEntry[]): InputEntry[] =>
+  entries.filter(({ kind }) => kind !== 'reference');
+
+/** @throws OpenAiError 404 */
+export const conversationThread = (
+  { access, store }: Pick<ResponseDeps, 'access' | 'store'>,
+  principal: Client['principal'],
+  conversation: string,
+): Place => {
+  const id = checkNewId('thread', 'conversation', threadOfConversation(conversation));
+  const place = access.thread(principal, id, 'read');
+  if (isConversationId(conversation) && !store.threads.get(place.scope, place.id))
+    throw conversationNotFound(conversation);
+  return place;
+};
+
+/**
+ * Returns the leg that followed an approval which was decided elsewhere. A request that is still open is undefined.
+ *
+ * @throws OpenAiError 404 for an approval that is not known
+ */
+const decidedElsewhere = (
+  { legs, store }: ResponseDeps,
+  { thread, row }: Position,
+  entries: readonly InputEntry[],
+): Accepted | Ended | undefined => {
+  const approval = entries.find((entry) => entry.kind === 'approval');
+  if (!approval || !row) return undefined;
+  const rows = store.responses.ofRun(thread.scope, row);
+  const asked = rows.find(({ items }) => items.some(({ id }) => id === approval.request));
+  if (!asked) throw unknownRequest(approval);
+  const next = rows.find(({ leg }) => leg > asked.leg);
+  if (!next) return undefined;
+  const leg = legs.find(thread.scope, next.run_id, next.leg);
+  return leg ? { leg, isEarlier: true } : { row: next, thread };
+};
+
+const unknownRequest = ({ request, at }: Extract<InputEntry, { kind: 'approval' }>): OpenAiError =>
+  new OpenAiError(404, `Approval request with id '${request}' not found.`, {
+    param: `${at}.approval_request_id`,
+  });
+
+/** The agent of the request, else the last one of the thread, else the default. */
+const agentOf = (
+  deps: ResponseDeps,
+  { principal }: Client,
+  { model }: ResponseRequest,
+  position: Position | undefined,
+): ResolvedAgent => {
+  if (model !== undefined) return agentOfModel(deps, principal, model);
+  const { thread } = position ?? {};
+  const last = thread && deps.runtime.lastAgent(thread.scope, thread.id);
+  return agentOfModel(
+    deps,
+    principal,
+    last !== undefined && deps.isAgent(last) ? last : deps.settings.default_agent_id,
+  );
+};
+
+type Placement = { isNew: boolean; history?: readonly ImportedMessage[] };
+
+/** Submits the request at the end of the thread; reports that it has to be submitted elsewhere. */
+const admit = async (
+  context: Context,
+  position: Position,
+  placement: Placement,
+): Promise<Accepted | 'fork' | 'locked'> => {
+  const { deps, request } = context;
+  const { thread } = position;
+  let refused: 'fork' | 'locked' = 'fork';
+  const begun: { leg: Leg | undefined } = { leg: undefined };
+  const accepted = await deps.runtime.admit(thread.scope, thread.id, (view) => {
+    const isAtEnd = position.seq === undefined || placement.isNew || view.seq === position.seq;
+    if (view.executes !== undefined && request.conversation !== undefined) refused = 'locked';
+    if (view.executes !== undefined || !isAtEnd) return undefined;
+    return submissionFor(context, { thread, view, placement, begun });
+  });
+  if (!accepted || !begun.leg) return refused;
+  const { leg } = begun;
+  if (accepted.status === 'queued') leg.announce();
+  if (!request.isStored) eraseAfter(deps, thread, leg);
+  return { leg, isEarlier: false };
+};
+
+/** @throws OpenAiError */
+const admitFork = async (context: Context, position: Position): Promise<Accepted | 'fork' | 'locked'> => {
+  const { deps, client } = context;
+  const { thread: from, seq = Number.MAX_SAFE_INTEGER, row } = position;
+  const scope = ownPartition(client.principal);
+  const source = deps.store.threads.get(from.scope, from.id)?.thread;
+  const fromId = from.scope === scope ? from.id : (source?.uid ?? from.id);
+  const { forked_from, id } = await deps.runtime.threads.fork({
+    from,
+    scope,
+    fromId,
+    fork: { at: { upTo: seq } },
+  });
+  const history = row ? answeredStep(deps, position, context.entries, forked_from?.seq ?? 0) : [];
+  const isAnswered = history.length > 0;
+  const entries = isAnswered ? context.entries.filter(({ kind }) => kind !== 'output') : context.entries;
+  const thread = { scope, id };
+  const free: Position = { thread, seq: undefined, row: undefined };
+  return admit({ ...context, entries }, free, { isNew: true, history });
+};
+
+/** Returns the step that a fork leaves out because its calls were open, with the results of the request. */
+const answeredStep = (
+  { store }: ResponseDeps,
+  { thread, seq = 0, row }: Position,
+  entries: readonly InputEntry[],
+  copied: number,
+): ImportedMessage[] => {
+  const outputs = entries.flatMap((entry) => (entry.kind === 'output' ? [entry] : []));
+  if (outputs.length === 0 || copied >= seq) return [];
+  const rest = Array.from(store.messages.range(thread.scope, thread.id, { from: copied + 1, to: seq }));
+  const asked = rest.find(({ message }) => message.tool_calls)?.message;
+  if (!asked) return [];
+  const names = namesOfCalls(row ? [row] : []);
+  const results = importedFrom(
+    outputs.map((output) => ({
+      ...output,
+      call_id: names.get(parseCallId(output.call_id)?.ordinal) ?? output.call_id,
+    })),
+  );
+  const { role, content, tool_calls } = asked;
+  return [{ role, content, ...(tool_calls && { tool_calls }) }, ...results];
+};
+
+/** Ids of calls in the history, by their ordinals. */
+const namesOfCalls = (rows: readonly StoredResponse[]): Map<number | undefined, string> => {
+  const names = new Map<number | undefined, string>();
+  for (const { items } of rows) {
+    for (const { call, n } of items) if (call !== undefined && n !== undefined) names.set(n, call);
+  }
+  return names;
+};
+
+type At = { thread: Place; view: ThreadView; placement: Placement; begun: { leg: Leg | undefined } };
+
+/** @throws OpenAiError, Forbidden */
+const submissionFor = (context: Context, at: At): Submission => {
+  const { view } = at;
+  const run = view.run_id === undefined ? undefined : view.run(view.run_id);
+  return run ? continuation(context, at, run) : beginning(context, at);
+};
+
+const HOUR_MS = 3_600_000;
+
+const beginning = (context: Context, at: At): Submission => {
+  const { deps, client, request, agent, entries } = context;
+  const { thread, view, placement } = at;
+  deps.access.check(client.principal, thread, 'write');
+  const approval = entries.find((entry) => entry.kind === 'approval');
+  if (approval) throw unknownRequest(approval);
+  const { history, input } = splitInput(entries);
+  const isHistory = placement.isNew || history.length > 0;
+  if (!placement.isNew) refuseStrayOutputs(entries);
+  const run_id = deps.ids.uuid();
+  const messages = messagesOf(input, { run_id, leg: 1 });
+  const imported = isHistory ? [...(placement.history ?? []), ...importedFrom(history)] : [];
+  if (messages.length === 0 && imported.length === 0 && view.seq === 0)
+    throw new OpenAiError(400, "Missing required parameter: 'input'.", {
+      param: 'input',
+      code: 'missing_required_parameter',
+    });
+  return {
+    ...common(context, at, []),
+    ...(imported.length > 0 && { history: imported }),
+    ...(request.isStored ? {} : { thread: { expires_at: deps.clock.now() + HOUR_MS } }),
+    agent,
+    named: true,
+    run_id,
+    messages,
+    decisions: [],
+    context: client.context,
+  };
+};
+
+/** @throws OpenAiError for a result of a call that nothing waits for */
+const refuseStrayOutputs = (entries: readonly InputEntry[]): void => {
+  const called = new Set(entries.flatMap((entry) => (entry.kind === 'call' ? entry.call_id : [])));
+  const stray = entries.find((entry) => entry.kind === 'output' && !called.has(entry.call_id));
+  if (stray) throw invalidValue(`${stray.at}.call_id`, 'no open function call has this id');
+};
+
+const continuation = (context: Context, at: At, run: RunRecord): Submission => {
+  const { deps, client, entries } = context;
+  const { thread } = at;
+  const { principal } = client;
+  const waits = waitsOf(run.waiting, run.activation?.options.frontend_tools);
+  const rows = deps.store.responses.ofRun(thread.scope, run);
+  const outputs = outputsFor(waits, rows, entries);
+  const approvals = approvalsFor(waits, rows, entries);
+  const leg = (rows.at(-1)?.leg ?? 0) + 1;
+  const given = messagesOf(entries, { run_id: run.run_id, leg });
+  const questions = outputs.decisions.length > 0 || approvals.decisions.length > 0 ? [] : waits.questions;
+  const answers =
+    given.length === 0 ? [] : answerAll(questions, textOf(given.flatMap(({ content }) => content)));
+  const decisions = [...outputs.decisions, ...approvals.decisions, ...answers];
+  const messages = answers.length > 0 ? [] : given;
+  if (decisions.length > 0) deps.access.check(principal, thread, 'decide');
+  if (messages.length > 0 || decisions.length === 0) deps.access.check(principal, thread, 'write');
+  const mayWrite = deps.access.may(principal, thread, 'write');
+  return {
+    ...common(context, at, [...outputs.inputs, ...approvals.inputs]),
+    agent: deps.resolve(run.agent_id, run.resolution_id),
+    named: false,
+    into: run.run_id,
+    messages,
+    decisions: decisions.map((decision) => ({ ...decision, principal, mayWrite, from: client.from })),
+    context: client.context,
+  };
+};
+
+type Answers = { decisions: DecisionInput[]; inputs: StoredInput[] };
+
+/** @throws OpenAiError when the results of some calls are missing */
+const outputsFor = (
+  { calls }: Waits,
+  rows: readonly StoredResponse[],
+  entries: readonly InputEntry[],
+): Answers => {
+  const outputs = entries.flatMap((entry) => (entry.kind === 'output' ? [entry] : []));
+  const numbers = new Map(rows.flatMap(({ items }) => items.map(({ call, n }) => [call, n] as const)));
+  const run_id = rows[0]?.run_id ?? '';
+  const answers: Answers = { decisions: [], inputs: [] };
+  for (const { tool_call_id, ticket_id } of calls) {
+    const number = numbers.get(tool_call_id);
+    const isOf = (call_id: string): boolean =>
+      call_id === tool_call_id || (number !== undefined && parseCallId(call_id)?.ordinal === number);
+    const index = outputs.findIndex(({ call_id }) => isOf(call_id));
+    const output = outputs[index];
+    const shown = rows.flatMap(({ items }) => items).find(({ call }) => call === tool_call_id);
+    if (!output) throw noToolOutput(publicCall(run_id, number, shown?.id, tool_call_id), 'input');
+    const payload = outputValue(output.text);
+    answers.decisions.push({ tool_call_id: ticket_id, action: 'resume', payload, form: 'output' });
+    answers.inputs.push({
+      type: 'output',
+      id: inputItemId({ prefix: 'fco', run_id, ordinal: ordinalOf(rows.length + 1, index) }),
+      call: tool_call_id,
+      call_id: output.call_id,
+    });
+  }
+  return answers;
+};
+
+/** The id that the client knows. */
+const publicCall = (
+  run_id: string,
+  number: number | undefined,
+  shown: string | undefined,
+  id: string,
+): string => (number === undefined || shown === undefined ? id : callId({ run_id, ordinal: number }));
+
+/** @throws OpenAiError 404 for a request that is not open */
+const approvalsFor = (
+  { permissions }: Waits,
+  rows: readonly StoredResponse[],
+  entries: readonly InputEntry[],
+): Answers => {
+  const calls = new Map(rows.flatMap(({ items }) => items.map(({ id, call }) => [id, call] as const)));
+  const run_id = rows[0]?.run_id ?? '';
+  const answers: Answers = { decisions: [], inputs: [] };
+  for (const [index, entry] of entries.entries()) {
+    if (entry.kind !== 'approval') continue;
+    const { request, approve, reason } = entry;
+    const ticket = permissions.find(({ tool_call_id }) => tool_call_id === calls.get(request));
+    if (!ticket) throw unknownRequest(entry);
+    answers.decisions.push(
+      ...decideAll([ticket], approve ? { approves: true } : { approves: false, reason }),
+    );
+    answers.inputs.push({
+      type: 'approval',
+      id: inputItemId({ prefix: 'mcpa', run_id, ordinal: ordinalOf(rows.length + 1, index) }),
+      request,
+      approve,
+      ...(reason !== undefined && { reason }),
+    });
+  }
+  return answers;
+};
+
+/** Items of one leg have 12 bits. */
+const ITEMS_OF_LEG = 4096;
+
+const ordinalOf = (leg: number, index: number): number => leg * ITEMS_OF_LEG + index;
+
+/** Messages have the ids of their items, so that a reference to an item finds its message, also in a fork. */
+const messagesOf = (
+  entries: readonly InputEntry[],
+  { run_id, leg }: { run_id: string; leg: number },
+): UserMessage[] =>
+  entries.flatMap((entry, index) =>
+    entry.kind === 'message'
+      ? [
+          {
+            id: inputItemId({ prefix: 'msg', run_id, ordinal: ordinalOf(leg, index) }),
+            role: entry.role,
+            content: entry.content,
+          },
+        ]
+      : [],
+  );
+
+const common = (
+  { deps, client, request, agent }: Context,
+  { thread, view, begun }: At,
+  inputs: StoredInput[],
+) => {
+  const { frontend_tools, overrides, output_schema } = request.parameters;
+  const { client_instructions } = deps.settings.openai;
+  const instructions = client_instructions === 'append' ? request.instructions : undefined;
+  const echo = {
+    model: request.model ?? agent.spec.id,
+    ...(agent.contextPolicy && { truncation: 'auto' as const }),
+    ...request.echo,
+  };
+  return {
+    mode: 'foreground',
+    origin: 'user',
+    adapter: 'openai',
+    by: actorOf(client.principal),
+    ...(frontend_tools.length > 0 && { frontend_tools }),
+    ...(overrides && { overrides }),
+    ...(output_schema && { output_schema }),
+    ...(instructions !== undefined && { instructions }),
+    ...(request.isLimited && { continue_truncated: false }),
+    extraWrites(batch, { run }) {
+      begun.leg = deps.legs.begin(batch, thread.scope, {
+        run,
+        row: { from_seq: view.seq, echo, inputs, ...(request.encrypted && { encrypted: true }) },
+      });
+    },
+  } as const satisfies Partial<Submission>;
+};
+
+/** Nothing is kept of a response that is not stored, once its run has ended. */
+const eraseAfter = ({ runtime, store, log }: ResponseDeps, { scope, id }: Place, leg: Leg): void => {
+  leg.ended
+    .then(async () => {
+      if (store.runs.get(scope, leg.row.run_id)?.status === 'done') await runtime.threads.erase(scope, id);
+    })
+    .catch((err) => log.warn('thread.expiry_failed', { err, thread_id: id }));
+};
