@@ -8,10 +8,11 @@ import { createDecideCheck } from '../identity/decide-check.ts';
 import { createObserver } from '../observability/observer.ts';
 import { createTasks, type TaskService } from '../protocols/a2a/tasks.ts';
 import { createHeldRuns, type HeldRuns } from '../protocols/openai/held-runs.ts';
+import { createLegs, type Legs } from '../protocols/openai/legs.ts';
 import { createTranscriptBook } from '../protocols/openai/transcript.ts';
 import { createReplayBuffers, type ReplayBuffers } from '../protocols/replay-buffer.ts';
 import { createResumedChat } from '../routes/chat/resumed.ts';
-import { createRuntime, type Runtime } from '../runtime/index.ts';
+import { createRuntime, type LegBook, type Runtime, type RunWatch } from '../runtime/index.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { AuthorizationService } from './authorizations.ts';
 import type { Foundation } from './foundation.ts';
@@ -22,6 +23,8 @@ export type Execution = {
   readonly events: EventFeed | undefined;
   readonly observability: Observability;
   readonly tasks: TaskService;
+  /** Responses of the OpenAI routes. */
+  readonly openAiLegs: Legs;
   readonly chatStreams: ReplayBuffers;
   readonly heldRuns: HeldRuns;
   readonly runtime: Runtime;
@@ -45,20 +48,18 @@ export const createExecution = async (
   const events = input.eventLog === false ? undefined : createEventFeed({ store, log });
   const observability = await startObservability(input, { stores, clock, log, metrics, resolve });
   const tasks = createTasks({ store, actors, log });
-  const chatStreams = createReplayBuffers({
-    capacity: settings.replay_buffer_capacity,
-    idleMs: settings.replay_buffer_idle_secs * 1000,
-    clock,
-  });
+  const openAiLegs = openLegs(foundation);
+  const chatStreams = openChatStreams(foundation);
   const hasLog = events !== undefined && settings.event_capture_mode !== 'disabled';
   const heldRuns = createHeldRuns();
   const runtime = createRuntime({
     store,
     events,
     traces: observability.runs,
-    runs: watchedBy(tasks.runWatch, heldRuns, accounts),
+    runs: watchedBy(tasks.runWatch, openAiLegs.runWatch, heldRuns, accounts),
+    onRunWritten: openAiLegs.onRunWritten,
     resumed: createResumedChat({ store, chatStreams, clock, hasLog }),
-    legs: createTranscriptBook(store.transcripts, (err) => log.warn('openai.transcript_failed', { err })),
+    legs: openTranscripts(foundation),
     meter,
     usage,
     recordAccess: accessLog.put,
@@ -88,6 +89,7 @@ export const createExecution = async (
     events,
     observability,
     tasks,
+    openAiLegs,
     chatStreams,
     heldRuns,
     runtime,
@@ -106,6 +108,25 @@ export const createExecution = async (
     },
   };
 };
+
+const openChatStreams = ({ settings, clock }: Foundation): ReplayBuffers =>
+  createReplayBuffers({
+    capacity: settings.replay_buffer_capacity,
+    idleMs: settings.replay_buffer_idle_secs * 1000,
+    clock,
+  });
+
+const openTranscripts = ({ store, log }: Foundation): LegBook =>
+  createTranscriptBook(store.transcripts, (err) => log.warn('openai.transcript_failed', { err }));
+
+const openLegs = ({ store, clock, log, metrics, settings }: Foundation): Legs =>
+  createLegs({
+    store,
+    clock,
+    log,
+    retentionMs: settings.openai.response_retention_days * DAY_MS,
+    legEnded: metrics.openAi.legEnded,
+  });
 
 /** Removes expired counters of budgets and old usage, at first after an hour. */
 const sweepingCounters = ({ store, clock, settings, log }: Foundation): NodeJS.Timeout =>
@@ -149,18 +170,15 @@ const SWEEP_MS = 30_000;
 const COUNTERS_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-const watchedBy = (
-  tasks: TaskService['runWatch'],
-  held: HeldRuns,
-  accounts: Pick<AuthorizationService, 'stored'>,
-): TaskService['runWatch'] => ({
-  ...tasks,
-  began(scope, run_id, channel, currentAnswer) {
-    tasks.began(scope, run_id, channel, currentAnswer);
-    held.began(scope, run_id, channel);
+/** Watches in the order in which they are notified. */
+const watchedBy = (...watches: readonly Partial<RunWatch>[]): RunWatch => ({
+  began(...given) {
+    for (const watch of watches) watch.began?.(...given);
   },
-  stored(scope, run, changed_at) {
-    tasks.stored(scope, run, changed_at);
-    accounts.stored(scope, run);
+  ended(...given) {
+    for (const watch of watches) watch.ended?.(...given);
+  },
+  stored(...given) {
+    for (const watch of watches) watch.stored?.(...given);
   },
 });

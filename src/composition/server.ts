@@ -182,7 +182,7 @@ const createRouteDeps = (
 
 const openAiFamilies = (
   { settings, metrics }: Pick<Foundation, 'settings' | 'metrics'>,
-  { config: { live }, execution: { heldRuns } }: Pick<Exposed, 'config' | 'execution'>,
+  { config: { live }, execution }: Pick<Exposed, 'config' | 'execution'>,
   routeDeps: RouteDeps,
 ): readonly Family[] =>
   settings.openai.enabled
@@ -191,7 +191,8 @@ const openAiFamilies = (
         settings,
         published: live.agents,
         observe: metrics.openAi,
-        heldRuns,
+        heldRuns: execution.heldRuns,
+        legs: execution.openAiLegs,
         globs: settings.openai.agents.map(compileGlob),
       })
     : [];

@@ -68,6 +68,7 @@ export type LegsDeps = {
   clock: Clock;
   log: Pick<ServiceLog, 'warn'>;
   retentionMs: number;
+  legEnded(status: string): void;
 };
 
 /** Numbers that a process may use before it writes the row again (openai.md 7.6). */
@@ -423,10 +424,11 @@ const moveLeg = (leg: OpenLeg, event: ResponseEvent, { after, at, seq }: Written
 const NO_USAGE = { input: 0, output: 0, cached: 0, written: 0, reasoning: 0 };
 
 /** The end is stored. */
-const endLeg = ({ open }: Book, leg: OpenLeg): void => {
+const endLeg = ({ open, legEnded }: Book, leg: OpenLeg): void => {
   const { scope, row, encoder, followers } = leg;
   const key = keyOf(scope, row.run_id);
   if (open.get(key) === leg) open.delete(key);
+  legEnded(row.status);
   const { thread_id, run_id } = row;
   send(
     leg,

@@ -3,8 +3,10 @@ import type { Route } from '../../http/route.ts';
 import { openAiErrors } from '../../protocols/openai/errors.ts';
 import { PROCESSING_HEADER } from '../../protocols/openai/response-headers.ts';
 import { chatRoutes } from './chat.ts';
+import { conversationRoutes } from './conversations.ts';
 import { modelRoutes } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
+import { responseRoutes } from './responses.ts';
 import { refuseUnrouted, refuseUpgrade, UNSERVED_PREFIXES, unservedFamilies } from './unserved.ts';
 
 /** The routes for clients of OpenAI (openai.md 1). All errors below their prefixes have the form of the protocol. */
@@ -16,6 +18,8 @@ export const createOpenAiFamilies = (deps: OpenAiDeps): Family[] => [
 const routesByPrefix = (deps: OpenAiDeps): [prefix: string, routes: readonly Route[]][] => [
   ['/v1/models', modelRoutes(deps)],
   ['/v1/chat', chatRoutes(deps)],
+  ['/v1/responses', responseRoutes(deps)],
+  ['/v1/conversations', conversationRoutes(deps)],
 ];
 
 const COMMON = {

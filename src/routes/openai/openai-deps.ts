@@ -1,5 +1,6 @@
 import type { OpenAiRoute, PositionOutcome } from '../../observability/metrics/openai-metrics.ts';
 import type { HeldRuns } from '../../protocols/openai/held-runs.ts';
+import type { Legs } from '../../protocols/openai/legs.ts';
 import type { Glob } from '../../schema/glob.ts';
 import type { RouteDeps } from '../route-deps.ts';
 
@@ -12,6 +13,7 @@ export type OpenAiDeps = Omit<RouteDeps, 'settings'> & {
     positioned(route: OpenAiRoute, outcome: PositionOutcome): void;
     legEnded(status: string): void;
   };
+  legs: Legs;
   /** Match the ids of agents that are models. */
   globs: readonly Glob[];
   settings: RouteDeps['settings'] & { openai: OpenAiSettings; foreground_release_wait_ms: number };

@@ -14,7 +14,7 @@ import {
   threadOfConversation,
 } from '../../protocols/openai/ids.ts';
 import { type InputEntry, importedFrom, outputValue, splitInput } from '../../protocols/openai/input.ts';
-import type { Leg, Legs } from '../../protocols/openai/legs.ts';
+import type { Leg } from '../../protocols/openai/legs.ts';
 import { behindResponse, type Located, locate, type Position } from '../../protocols/openai/position.ts';
 import { conversationNotFound, type ResponseRequest } from '../../protocols/openai/response-request.ts';
 import { answerAll, decideAll, type Waits, waitsOf } from '../../protocols/openai/waits.ts';
@@ -40,8 +40,6 @@ import type { OpenAiDeps } from './openai-deps.ts';
  * position. The position is checked in the event-loop tick that submits the request, so of two requests at one position,
  * the first continues the thread and the second forks it. No run is displaced.
  */
-export type ResponseDeps = OpenAiDeps & { legs: Legs };
-
 export type Accepted = {
   leg: Leg;
   /** A leg that a decision of another protocol has started before; nothing was submitted. */
@@ -53,7 +51,7 @@ export type Ended = { row: StoredResponse; thread: Place };
 
 /** @throws OpenAiError */
 export const acceptResponse = async (
-  deps: ResponseDeps,
+  deps: OpenAiDeps,
   client: Client,
   request: ResponseRequest,
 ): Promise<Accepted | Ended> => {
@@ -76,7 +74,7 @@ export const acceptResponse = async (
 };
 
 type Context = {
-  deps: ResponseDeps;
+  deps: OpenAiDeps;
   client: Client;
   request: ResponseRequest;
   agent: ResolvedAgent;
@@ -89,7 +87,7 @@ const admitted = (outcome: Accepted | 'fork' | 'locked'): Accepted => {
   throw conversationLocked('');
 };
 
-const findPosition = (deps: ResponseDeps, { principal }: Client, request: ResponseRequest): Located => {
+const findPosition = (deps: OpenAiDeps, { principal }: Client, request: ResponseRequest): Located => {
   const { previous, conversation, entries } = request;
   if (previous !== undefined) return { position: behindResponse(deps, principal, previous), entries };
   if (conversation !== undefined) {
@@ -105,7 +103,7 @@ const withoutReferences = (entries: readonly InputEntry[]): InputEntry[] =>
 
 /** @throws OpenAiError 404 */
 export const conversationThread = (
-  { access, store }: Pick<ResponseDeps, 'access' | 'store'>,
+  { access, store }: Pick<OpenAiDeps, 'access' | 'store'>,
   principal: Client['principal'],
   conversation: string,
 ): Place => {
@@ -122,7 +120,7 @@ export const conversationThread = (
  * @throws OpenAiError 404 for an approval that is not known
  */
 const decidedElsewhere = (
-  { legs, store }: ResponseDeps,
+  { legs, store }: OpenAiDeps,
   { thread, row }: Position,
   entries: readonly InputEntry[],
 ): Accepted | Ended | undefined => {
@@ -144,7 +142,7 @@ const unknownRequest = ({ request, at }: Extract<InputEntry, { kind: 'approval' 
 
 /** The agent of the request, else the last one of the thread, else the default. */
 const agentOf = (
-  deps: ResponseDeps,
+  deps: OpenAiDeps,
   { principal }: Client,
   { model }: ResponseRequest,
   position: Position | undefined,
@@ -207,7 +205,7 @@ const admitFork = async (context: Context, position: Position): Promise<Accepted
 
 /** Returns the step that a fork leaves out because its calls were open, with the results of the request. */
 const answeredStep = (
-  { store }: ResponseDeps,
+  { store }: OpenAiDeps,
   { thread, seq = 0, row }: Position,
   entries: readonly InputEntry[],
   copied: number,
@@ -437,7 +435,7 @@ const common = (
 };
 
 /** Nothing is kept of a response that is not stored, once its run has ended. */
-const eraseAfter = ({ runtime, store, log }: ResponseDeps, { scope, id }: Place, leg: Leg): void => {
+const eraseAfter = ({ runtime, store, log }: OpenAiDeps, { scope, id }: Place, leg: Leg): void => {
   leg.ended
     .then(async () => {
       if (store.runs.get(scope, leg.row.run_id)?.status === 'done') await runtime.threads.erase(scope, id);

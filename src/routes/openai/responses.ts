@@ -21,7 +21,8 @@ import type { StoredResponse } from '../../schema/stored-response.ts';
 import { clientOf } from '../protocol-runs.ts';
 import { inputItems } from './input-items.ts';
 import { TAG } from './models.ts';
-import { acceptResponse, type ResponseDeps } from './response-admission.ts';
+import type { OpenAiDeps } from './openai-deps.ts';
+import { acceptResponse } from './response-admission.ts';
 
 /** Responses (openai.md 7): each is a leg of a run. */
 
@@ -55,14 +56,14 @@ const ItemList = listOfItems(ConversationItem).meta({
 
 const NOT_FOUND = { 404: OPENAI_ERRORS.schema };
 
-export const responseRoutes = (deps: ResponseDeps) => [
+export const responseRoutes = (deps: OpenAiDeps) => [
   createRoute(deps),
   readRoute(deps),
   ...changeRoutes(deps),
   inputItemsRoute(deps),
 ];
 
-const createRoute = (deps: ResponseDeps) =>
+const createRoute = (deps: OpenAiDeps) =>
   route.post('/v1/responses', {
     id: 'createOpenAiResponse',
     summary: 'Start a run, or answer one that waits',
@@ -81,7 +82,7 @@ const createRoute = (deps: ResponseDeps) =>
 
 type Call = RouteRequest<undefined, undefined, unknown>;
 
-const create = async (deps: ResponseDeps, call: Call): Promise<unknown> => {
+const create = async (deps: OpenAiDeps, call: Call): Promise<unknown> => {
   const request = decodeResponse(call.body);
   const accepted = await acceptResponse(deps, clientOf(call), request);
   if ('row' in accepted) {
@@ -104,7 +105,7 @@ const create = async (deps: ResponseDeps, call: Call): Promise<unknown> => {
 
 /** Waits for the end of the leg, at most `openai.blocking_wait_ms`. */
 const held = async (
-  deps: ResponseDeps,
+  deps: OpenAiDeps,
   { hold, onGone }: Call,
   leg: Leg,
   hangUp: () => void,
@@ -129,14 +130,14 @@ const within = async <Value>(ms: number, value: Promise<Value>): Promise<Value |
   }
 };
 
-const answer = (deps: ResponseDeps, scope: string, row: StoredResponse): unknown =>
+const answer = (deps: OpenAiDeps, scope: string, row: StoredResponse): unknown =>
   reply(200, withOutputText(deps.legs.read(scope, row)), runHeaders(row));
 
-const answerEnded = (deps: ResponseDeps, scope: string, row: StoredResponse, isStream: boolean): unknown =>
+const answerEnded = (deps: OpenAiDeps, scope: string, row: StoredResponse, isStream: boolean): unknown =>
   isStream ? replayed(deps, scope, row, -1) : answer(deps, scope, row);
 
 /** Cancels the run of a leg without readers. */
-const cancelUnread = ({ runtime, log }: ResponseDeps, leg: Leg): void => {
+const cancelUnread = ({ runtime, log }: OpenAiDeps, leg: Leg): void => {
   const { run_id, thread_id, status } = leg.row;
   if (isTerminalLeg(status) || leg.readers() > 0) return;
   runtime
@@ -154,7 +155,7 @@ const streamOf = (leg: Leg, after: number, reading: Reading, hangUp: () => void)
   return stream;
 };
 
-const replayed = (deps: ResponseDeps, scope: string, row: StoredResponse, after: number): EventStream => {
+const replayed = (deps: OpenAiDeps, scope: string, row: StoredResponse, after: number): EventStream => {
   const stream = createEventStream({ headers: { ...STREAM_HEADERS, ...runHeaders(row) } });
   const frames = deps.legs.replay(scope, row, after);
   if (frames.length > 0) stream.write(frames.join(''), frames.length);
@@ -162,7 +163,7 @@ const replayed = (deps: ResponseDeps, scope: string, row: StoredResponse, after:
   return stream;
 };
 
-const readRoute = (deps: ResponseDeps) =>
+const readRoute = (deps: OpenAiDeps) =>
   route.get('/v1/responses/:id', {
     id: 'getOpenAiResponse',
     summary: 'One response, or its events',
@@ -190,13 +191,13 @@ const positionIn = (text: string | undefined): number =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : -1;
 
 /** @throws OpenAiError 404 */
-const existing = (deps: ResponseDeps, principal: Principal, id: string): FoundLeg => {
+const existing = (deps: OpenAiDeps, principal: Principal, id: string): FoundLeg => {
   const found = findResponse(deps, principal, id);
   if (!found) throw responseNotFound(id);
   return found;
 };
 
-const changeRoutes = (deps: ResponseDeps) => [
+const changeRoutes = (deps: OpenAiDeps) => [
   route.post('/v1/responses/:id/cancel', {
     id: 'cancelOpenAiResponse',
     summary: 'Cancel a response that has not ended, or whose run waits',
@@ -235,7 +236,7 @@ const changeRoutes = (deps: ResponseDeps) => [
 
 /** Resolves when the end of the leg is stored. */
 const cancel = async (
-  { legs, runtime, store }: ResponseDeps,
+  { legs, runtime, store }: OpenAiDeps,
   { scope, id }: Place,
   { run_id, leg }: StoredResponse,
 ): Promise<void> => {
@@ -250,7 +251,7 @@ const cancel = async (
 };
 
 const remove = async (
-  { store, runtime }: ResponseDeps,
+  { store, runtime }: OpenAiDeps,
   { scope, id }: Place,
   row: StoredResponse,
 ): Promise<void> => {
@@ -265,7 +266,7 @@ const remove = async (
   await store.commit(batch, 'input');
 };
 
-const inputItemsRoute = (deps: ResponseDeps) =>
+const inputItemsRoute = (deps: OpenAiDeps) =>
   route.get('/v1/responses/:id/input_items', {
     id: 'listOpenAiInputItems',
     summary: 'Items of the input of a response',
