@@ -106,7 +106,7 @@ export const createLegs = (deps: LegsDeps): Legs => {
       ended() {},
       stored(scope, run) {
         const leg = book.open.get(keyOf(scope, run.run_id));
-        if (leg && isTerminalLeg(leg.row.status)) endLeg(book, leg);
+        if (leg?.last === run) endLeg(book, leg);
       },
     },
   };
@@ -124,6 +124,8 @@ type OpenLeg = Leg & {
   readonly encoder: ResponseEncoder;
   readonly followers: Set<Reader>;
   resolve(resource: ResponseResource): void;
+  /** The record of the run with which the leg has ended; an earlier one may be stored later than it was written. */
+  last: RunRecord | undefined;
   /** The number of the next event when the row was written. */
   written: number;
   channels: WeakSet<Channel>;
@@ -189,6 +191,7 @@ const openLeg = (book: Book, scope: string, { row, run, earlier }: Opened): Open
     followers,
     ended,
     resolve: (ended) => resolve(ended),
+    last: undefined,
     written: row.next,
     channels: new WeakSet(),
     readers: () => followers.size,
@@ -411,6 +414,7 @@ const moveLeg = (leg: OpenLeg, event: ResponseEvent, { after, at, seq }: Written
     return;
   }
   const { termination_reason: termination } = after;
+  leg.last = after;
   const refusal = termination?.type === 'blocked' ? termination.value : undefined;
   encoder.seal({ status, refusal }, () => {
     row.status = status;
