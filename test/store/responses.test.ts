@@ -26,11 +26,16 @@ t.test('returns the last version of a leg', async (t) => {
   const first = store.batch();
   store.responses.put(first, 's', row());
   await store.commit(first);
-  const events = [
+  const events: StoredResponse['events'] = [
     [0, 0, 0],
     [7, 0, 3, [4, 300]],
-  ] as const;
-  const ended = row({ status: 'completed', events, next: 9, items: [{ id: 'msg_1', type: 'message', step: 0 }] });
+  ];
+  const ended = row({
+    status: 'completed',
+    events,
+    next: 9,
+    items: [{ id: 'msg_1', type: 'message', step: 0 }],
+  });
   const second = store.batch();
   store.responses.put(second, 's', ended);
   await store.commit(second);

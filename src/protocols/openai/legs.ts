@@ -197,7 +197,9 @@ const openLeg = (book: Book, scope: string, { row, run, earlier }: Opened): Open
     readers: () => followers.size,
     announce: () => send(leg, encoder.begin(row.status === 'queued')),
     follow(after, reader) {
-      const { kept, events } = encoder.output;
+      const { kept, events: all } = encoder.output;
+      const { heldFrom } = encoder;
+      const events = heldFrom === undefined ? all : all.filter(([, , number]) => number < heldFrom);
       const items = encoder.items().map((item, index) => (kept[index]?.void ? undefined : item));
       const frames = replayEvents({ items, events, status: row.status, resource }, after);
       if (frames.length > 0) reader.write(frames.join(''), frames.length);

@@ -78,6 +78,8 @@ export type ResponseEncoder = Encoder & {
   readonly output: Output;
   /** Returns the items of the output, the open one with its text so far. */
   items(): readonly OutputItem[];
+  /** Number of the first event that `seal` has created and that is emitted with the last event of the run. */
+  readonly heldFrom: number | undefined;
   readonly usage: ResponseUsage | undefined;
   /** Whether the last completion was cut off at its limit of tokens. */
   readonly truncated: boolean;
@@ -125,6 +127,7 @@ type State = ResponseOptions & {
   truncated: boolean;
   phase: 'before' | 'queued' | 'running' | 'sealed' | 'over';
   closing: string;
+  heldFrom: number;
 };
 
 export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder => {
@@ -147,10 +150,14 @@ export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder
     truncated: false,
     phase: begun && begun.events.length > 0 ? 'running' : 'before',
     closing: '',
+    heldFrom: 0,
   };
   for (const [id, call] of options.earlier) state.known.set(id, earlierCall(call));
   return {
     output: state.output,
+    get heldFrom() {
+      return state.phase === 'sealed' ? state.heldFrom : undefined;
+    },
     get usage() {
       return state.usage;
     },
@@ -167,6 +174,7 @@ export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder
     begin: (queued) => begin(state, queued),
     seal(ending, row) {
       if (state.phase === 'sealed' || state.phase === 'over') return row();
+      state.heldFrom = state.output.next;
       state.closing = close(state, ending, row);
       state.phase = 'sealed';
     },

@@ -67,7 +67,7 @@ export const acceptResponse = async (
   }
   // The thread of a response that is not stored is erased as a whole.
   const mustFork = !request.isStored && position.row?.echo.store !== false;
-  const first = mustFork ? 'fork' : await admit(context, position, { isNew: false });
+  const first = mustFork ? 'fork' : await admit(context, position, { isNew: false, outcome: 'continued' });
   if (typeof first !== 'string') return first;
   if (first === 'locked') throw conversationLocked(request.conversation ?? '');
   return admitted(await admitFork(context, position));
@@ -157,7 +157,12 @@ const agentOf = (
   );
 };
 
-type Placement = { isNew: boolean; history?: readonly ImportedMessage[] };
+type Placement = {
+  isNew: boolean;
+  history?: readonly ImportedMessage[];
+  /** The effect on the thread, for the metrics; undefined for a new one. */
+  outcome?: 'continued' | 'forked';
+};
 
 /** Submits the request at the end of the thread; reports that it has to be submitted elsewhere. */
 const admit = async (
@@ -168,7 +173,7 @@ const admit = async (
   const { deps, request } = context;
   const { thread } = position;
   let refused: 'fork' | 'locked' = 'fork';
-  const begun: { leg: Leg | undefined } = { leg: undefined };
+  const begun: Begun = { leg: undefined, isImport: false };
   const accepted = await deps.runtime.admit(thread.scope, thread.id, (view) => {
     const isAtEnd = position.seq === undefined || placement.isNew || view.seq === position.seq;
     if (view.executes !== undefined && request.conversation !== undefined) refused = 'locked';
@@ -178,6 +183,7 @@ const admit = async (
   if (!accepted || !begun.leg) return refused;
   const { leg } = begun;
   if (accepted.status === 'queued') leg.announce();
+  deps.observe.positioned('responses', placement.outcome ?? (begun.isImport ? 'imported' : 'new'));
   if (!request.isStored) eraseAfter(deps, thread, leg);
   return { leg, isEarlier: false };
 };
@@ -200,7 +206,7 @@ const admitFork = async (context: Context, position: Position): Promise<Accepted
   const entries = isAnswered ? context.entries.filter(({ kind }) => kind !== 'output') : context.entries;
   const thread = { scope, id };
   const free: Position = { thread, seq: undefined, row: undefined };
-  return admit({ ...context, entries }, free, { isNew: true, history });
+  return admit({ ...context, entries }, free, { isNew: true, history, outcome: 'forked' });
 };
 
 /** Returns the step that a fork leaves out because its calls were open, with the results of the request. */
@@ -235,7 +241,10 @@ const namesOfCalls = (rows: readonly StoredResponse[]): Map<number | undefined, 
   return names;
 };
 
-type At = { thread: Place; view: ThreadView; placement: Placement; begun: { leg: Leg | undefined } };
+type At = { thread: Place; view: ThreadView; placement: Placement; begun: Begun };
+
+/** The leg of an accepted request, and whether it has imported a history. */
+type Begun = { leg: Leg | undefined; isImport: boolean };
 
 /** @throws OpenAiError, Forbidden */
 const submissionFor = (context: Context, at: At): Submission => {
@@ -258,6 +267,7 @@ const beginning = (context: Context, at: At): Submission => {
   const run_id = deps.ids.uuid();
   const messages = messagesOf(input, { run_id, leg: 1 });
   const imported = isHistory ? [...(placement.history ?? []), ...importedFrom(history)] : [];
+  at.begun.isImport = imported.length > 0;
   if (messages.length === 0 && imported.length === 0 && view.seq === 0)
     throw new OpenAiError(400, "Missing required parameter: 'input'.", {
       param: 'input',

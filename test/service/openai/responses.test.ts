@@ -1,5 +1,6 @@
-import OpenAI from 'openai';
+import type OpenAI from 'openai';
 import t from 'tap';
+import { ModelError } from '../../../src/models/errors.ts';
 import { typesOf } from '../../protocols/openai/leg.ts';
 import { countRuns, messagesOf } from './chat.ts';
 import { startResponses } from './responses.ts';
@@ -55,7 +56,7 @@ t.test('continues one thread over a chain, without earlier instructions (check 3
     three.messages.map(({ role }) => role),
     ['user', 'assistant', 'user', 'assistant', 'user'],
   );
-  t.equal((await messagesOf(troupe, thread)).length, 6);
+  t.equal((await messagesOf(troupe, uuid(thread))).length, 6);
 });
 
 t.test(
@@ -93,7 +94,7 @@ t.test('locks a conversation while a run executes (check 40)', async (t) => {
 t.test('rejects a reference to nothing, and an unknown previous response (check 50)', async (t) => {
   const { client, troupe } = await startResponses(t);
   const item = { type: 'item_reference', id: `msg_${'0'.repeat(38)}` } as const;
-  await t.rejects(client.responses.create({ model: 'echo', input: [item] }), OpenAI.NotFoundError);
+  await t.rejects(client.responses.create({ model: 'echo', input: [item] }), { message: /^404/ });
   await t.rejects(
     client.responses.create({ model: 'echo', input: 'a', previous_response_id: `resp_${'0'.repeat(36)}` }),
     { status: 400, code: 'previous_response_not_found' },
@@ -211,7 +212,7 @@ t.test('deletes a response with its thread, unless the thread has more (check 59
   const alone = await client.responses.create({ model: 'echo', input: 'alone', conversation: 'alone' });
   for (const { id } of [first, alone]) {
     await client.responses.delete(id);
-    await t.rejects(client.responses.retrieve(id), OpenAI.NotFoundError);
+    await t.rejects(client.responses.retrieve(id), { message: /^404/ });
     await t.rejects(client.responses.create({ model: 'echo', input: 'a', previous_response_id: id }), {
       code: 'previous_response_not_found',
     });
@@ -224,11 +225,10 @@ t.test('keeps nothing of a response that is not stored (check 54)', async (t) =>
   const { client, troupe } = await startResponses(t);
   const done = await client.responses.create({ model: 'echo', input: 'secret', store: false });
   t.equal(done.output_text, 'echo: secret');
-  await t.rejects(client.responses.retrieve(done.id), OpenAI.NotFoundError);
+  await t.rejects(client.responses.retrieve(done.id), { message: /^404/ });
   const thread = (done.conversation?.id ?? '').replace('conv_', '');
   await t.resolves(gone(() => troupe.call('GET', `/v1/threads/${uuid(thread)}`)));
   t.equal(await countRuns(troupe), 0);
-  t.same((await troupe.call('GET', `/v1/threads/${uuid(thread)}/messages`)).body.messages, []);
   t.equal(
     (await troupe.post('/v1/responses', { model: 'echo', input: 'a', store: false, background: true }))
       .status,
@@ -255,11 +255,11 @@ t.test('reports limits, blocks and failures (checks 55 and 56)', async (t) => {
   t.equal(cut.output_text, 'cut');
   troupe.models.steps.push((sink) => {
     sink.text('half');
-    throw new Error('broken');
+    throw new ModelError('invalid_request', 'broken');
   });
   const failed = await client.responses.stream({ model: 'steps', input: 'b' }).finalResponse();
   t.equal(failed.status, 'failed');
-  t.match(failed.error, { code: 'server_error' });
+  t.match(failed.error, { code: 'invalid_prompt' });
   const stored = await client.responses.retrieve(failed.id);
   t.equal(stored.status, 'failed');
 });
