@@ -83,6 +83,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   execution.recover();
   accounts.recover();
   server.a2a.start();
+  foundation.files.start();
 
   const model = (): UsedModel | undefined => usedModel(config.live, settings.default_agent_id);
   logStart(parts, url, model());
@@ -143,6 +144,7 @@ const stop = async (
   // One event-loop tick, so that responses to suspended requests reach their sockets.
   await new Promise((resolve) => setImmediate(resolve));
   await server.http.close();
+  foundation.files.stop();
   config.close();
   await execution.observability.stop();
   await foundation.accessLog.close();

@@ -2,6 +2,7 @@ import { monotonicFactory } from 'ulid';
 import type { AnyActorRef } from 'xstate';
 import type { Meter } from '../budgets/meter.ts';
 import { createUsageBook, type UsageBook } from '../budgets/usage-book.ts';
+import type { Files } from '../files/files.ts';
 import { type AccessLog, createAccessLog } from '../identity/access-log/log.ts';
 import { createAccessObserver } from '../identity/auth-observer.ts';
 import { createInspector, type Inspector } from '../inspection/inspector.ts';
@@ -18,6 +19,7 @@ import { baseOf } from '../schema/partition.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Store } from '../store/index.ts';
 import { createBudgetMeter } from './budgets.ts';
+import { openFiles } from './files.ts';
 import { createIds } from './ids.ts';
 import type { AppInput } from './input.ts';
 import { openStores, type Stores } from './stores.ts';
@@ -40,6 +42,7 @@ export type Foundation = {
   readonly accessLog: AccessLog;
   /** Records sign-ins and connected accounts in the access log. */
   readonly accessObserver: AccessObserver;
+  readonly files: Files;
   readonly inspector: Inspector;
   readonly programs: Programs;
   /** Notified of each new actor; the returned function is called when the actor ends. */
@@ -63,6 +66,7 @@ export const openFoundation = async (input: AppInput): Promise<Foundation> => {
   const stores = await openStores(settings, (problem) => log.warn('store.notice', { problem }));
   const { store } = stores;
   const inspector = createInspector({ clock });
+  const ids = input.ids ?? createIds();
   const { access_log } = settings;
   const accessLog = createAccessLog({ store, clock, log, ulid: monotonicFactory(), settings: access_log });
   return {
@@ -70,7 +74,7 @@ export const openFoundation = async (input: AppInput): Promise<Foundation> => {
     settings,
     log,
     clock,
-    ids: input.ids ?? createIds(),
+    ids,
     metrics,
     breakers,
     transport,
@@ -84,6 +88,7 @@ export const openFoundation = async (input: AppInput): Promise<Foundation> => {
     }),
     accessLog,
     accessObserver: createAccessObserver(accessLog),
+    files: openFiles({ store, clock, ids, settings, metrics, log }),
     inspector,
     programs: createPrograms(clock),
     actors: { began: (actor, scope, of) => inspector.began(actor, nameOf(actor, baseOf(scope), of)) },

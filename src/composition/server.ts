@@ -24,6 +24,7 @@ import { ABOUT } from '../routes/about.ts';
 import { createConsole } from '../routes/console.ts';
 import { createManual } from '../routes/manual.ts';
 import { createMcpAdapter, type McpAdapter } from '../routes/mcp/adapter.ts';
+import { fileRoutes } from '../routes/openai/files.ts';
 import { createFrontEndUser, createOpenAiFamilies } from '../routes/openai/index.ts';
 import type { RouteDeps } from '../routes/route-deps.ts';
 import { createRouteTable } from '../routes/table.ts';
@@ -73,7 +74,13 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
   const isOpenToAll = anonymous === 'always' && !isLocalListener;
   const routeDeps = createRouteDeps(foundation, { ...exposed, signIn }, inspection, isOpenToAll);
   const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, { host, isOpen: boundary.isOpen });
-  const families = [...a2a.families, ...mcp.families, ...openAiFamilies(foundation, exposed, routeDeps)];
+  const { files } = foundation;
+  const families = [
+    ...a2a.families,
+    ...mcp.families,
+    ...(settings.files.enabled ? [fileRoutes({ files, access: routeDeps.access })] : []),
+    ...openAiFamilies(foundation, exposed, routeDeps),
+  ];
   const routes = [...createRouteTable(routeDeps), ...mcp.routes];
   const http = createHttp(foundation, routeDeps, { families, routes, host, tls, boundary, judgeAccessToken });
   return {
@@ -222,6 +229,7 @@ const createAdapters = (
     sessions: mcp.sessions,
     signedIn: routeDeps.identity.sessions.count,
     budgets: meter.spentShares,
+    files: store.files.totals,
     mcpServers: peers.mcp.states,
   });
   return { a2a, mcp };

@@ -69,6 +69,7 @@ export const REQUEST_HEADERS = {
   }),
   Prefer: z.string().meta({ description: '`respond-async`: respond at once with 202.' }),
   'If-None-Match': z.string().meta({ description: 'The `ETag` of the response that the client has cached.' }),
+  Range: z.string().meta({ description: 'One range of bytes.', examples: ['bytes=0-1023'] }),
   'A2A-Version': z.string().meta({
     description: 'A2A version of the client: `1.0`, or empty.',
     examples: ['1.0'],

@@ -3,6 +3,7 @@ import {
   Conflict,
   Forbidden,
   Gone,
+  InsufficientStorage,
   Integrity,
   Invalid,
   NotFound,
@@ -30,6 +31,7 @@ const statuses = [
   [RateLimited, 429],
   [Integrity, 500],
   [Unavailable, 503],
+  [InsufficientStorage, 507],
 ] as const;
 
 /** A rejection by the server itself, before a handler is called. */
@@ -76,7 +78,8 @@ export const internalError = (requestId: string): string => `internal error (req
 /** Required on every 401 (RFC 9110, 15.5.2). */
 const CHALLENGE = { 'www-authenticate': 'Bearer' };
 
-const statusOf = (error: unknown): number =>
+/** Returns the status of an outcome; 500 for any other error. */
+export const statusOf = (error: unknown): number =>
   statuses.find(([outcome]) => error instanceof outcome)?.[1] ?? 500;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

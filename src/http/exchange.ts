@@ -4,7 +4,7 @@ import { EXPOSE_HEADERS } from './cors.ts';
 import { encode, encodeBody } from './encode.ts';
 import type { ErrorForm } from './errors.ts';
 import type { Reply } from './reply.ts';
-import { type LongBody, PIECE_BYTES, takeBeginning, type Unsent } from './unsent.ts';
+import { type LongBody, PIECE_BYTES, type Rest, takeBeginning, type Unsent } from './unsent.ts';
 import type { WireResponse } from './wire.ts';
 
 /**
@@ -138,15 +138,14 @@ export const sendReply = (exchange: Exchange, answer: Reply): void => {
     else res.end(encodeBody(text), isLast(exchange));
   });
   if (isLong) sendLong(exchange, text, more);
-  else close(exchange);
+  else {
+    more?.return?.();
+    close(exchange);
+  }
 };
 
 /** Writes the rest of a response in chunks, as its reader takes them. The last chunk ends the exchange. */
-const sendLong = (
-  exchange: Exchange,
-  text: string | Uint8Array,
-  more: Iterator<string> | undefined = undefined,
-): void => {
+const sendLong = (exchange: Exchange, text: string | Uint8Array, more: Rest = undefined): void => {
   const { unsent, report } = exchange.context;
   const rest = typeof text === 'string' ? Buffer.from(text) : text;
   const body: LongBody = { rest, more, taken: 0, cutOff: () => cutOff(exchange) };

@@ -47,6 +47,8 @@ type Exchanged = {
   ended: boolean;
   aborted: (() => void) | undefined;
   writable: ((offset: number) => boolean) | undefined;
+  /** Set while the handler accepts no more of the request body. */
+  paused: { promise: Promise<void>; end(): void } | undefined;
   forget(): void;
 };
 
@@ -64,6 +66,7 @@ const openExchanged = (request: Request, settle: Exchanged['settle'], open: Set<
     ended: false,
     aborted: undefined,
     writable: undefined,
+    paused: undefined,
     forget: () => request.signal.removeEventListener('abort', abort),
   };
   request.signal.addEventListener('abort', abort);
@@ -92,6 +95,10 @@ const responseOf = (exchanged: Exchanged): WireResponse => ({
   onData(listener) {
     readBody(exchanged, listener).catch((error) => leave(exchanged, error));
   },
+  pause() {
+    exchanged.paused ??= pauseOf();
+  },
+  resume: () => resume(exchanged),
   onWritable(listener) {
     exchanged.writable = listener;
   },
@@ -123,6 +130,7 @@ const readBody = async (
 ): Promise<void> => {
   const reader = exchanged.request.body?.getReader();
   for (;;) {
+    await exchanged.paused?.promise;
     const { done, value } = (await reader?.read()) ?? { done: true };
     if (exchanged.ended) {
       await reader?.cancel();
@@ -131,6 +139,20 @@ const readBody = async (
     listener(value ? whole(value) : new ArrayBuffer(0), done);
     if (done) return;
   }
+};
+
+const pauseOf = (): NonNullable<Exchanged['paused']> => {
+  let end = (): void => {};
+  const promise = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { promise, end };
+};
+
+const resume = (exchanged: Exchanged): void => {
+  const { paused } = exchanged;
+  exchanged.paused = undefined;
+  paused?.end();
 };
 
 /** Copies the bytes to a buffer that contains nothing else. */
@@ -208,6 +230,7 @@ const leave = (exchanged: Exchanged, reason: unknown): void => {
 
 const close = (exchanged: Exchanged): void => {
   exchanged.ended = true;
+  resume(exchanged);
   exchanged.forget();
   exchanged.open.delete(exchanged);
 };

@@ -69,6 +69,8 @@ export const openNodeResponse = (req: IncomingMessage, res: ServerResponse): Nod
       listeners.aborted = listener;
     },
     onData: (listener) => readBody(req, listener),
+    pause: () => req.pause(),
+    resume: () => req.resume(),
     onWritable(listener) {
       if (!listeners.writable) {
         res.on('drain', () => {

@@ -180,12 +180,12 @@ const schemesOf = (routes: readonly Route[]) => {
 };
 
 const bodyContent = (spec: Route['spec'], schema: z.ZodType) =>
-  Object.fromEntries(
-    [JSON_TYPE, ...(spec.reads === 'text' ? (errorsOf(spec).types ?? []) : [])].map((type) => [
-      type,
-      { schema },
-    ]),
-  );
+  Object.fromEntries(bodyTypes(spec).map((type) => [type, { schema }]));
+
+const bodyTypes = (spec: Route['spec']): readonly string[] => {
+  if (spec.reads === 'stream') return ['multipart/form-data'];
+  return [JSON_TYPE, ...(spec.reads === 'text' ? (errorsOf(spec).types ?? []) : [])];
+};
 
 /** Path parameters are documented as text even without a schema. */
 const parameters = (path: string, spec: Route['spec']): ZodOpenApiOperationObject['requestParams'] => {

@@ -166,7 +166,8 @@ const readArrival = (
     inside: false,
     params: namedParams(endpoint, found?.values ?? []),
     query: endpoint.query ? (req.getQuery() ?? '') : '',
-    contentType: endpoint.reads === 'json' ? req.getHeader('content-type') : '',
+    contentType:
+      endpoint.reads === 'json' || endpoint.reads === 'stream' ? req.getHeader('content-type') : '',
     contentEncoding: endpoint.reads === 'nothing' ? '' : req.getHeader('content-encoding'),
     contentLength: endpoint.reads === 'nothing' ? 0 : Number(req.getHeader('content-length')),
     headers,
@@ -185,7 +186,7 @@ const authorize = (pipeline: Pipeline, arrival: Arrival, req: WireRequest): void
   const isByCookie = surface !== undefined && arrival.session !== undefined;
   const isForeign = isByCookie && pipeline.senders.isForeignToCookie(exchange, headers);
   if (isForeign || (arrival.isCrossSite && !isByHeader)) throw crossSite(headers.get('origin') ?? '');
-  if (surface === undefined || endpoint.hasOwnCredential?.(headers.get)) {
+  if (surface === undefined || endpoint.hasOwnCredential?.(headers.get, arrival.query)) {
     receive(pipeline, arrival, undefined);
     return;
   }

@@ -3,6 +3,7 @@ import { NOBODY, type Principal } from '../schema/principal.ts';
 import { inOwnTurn as waitForTurn } from '../schema/turns.ts';
 import { type BodyText, isJson, type Reading, readBody, tooLarge } from './body.ts';
 import type { BodyBudget } from './body-budget.ts';
+import { type BodyStream, openBodyStream } from './body-stream.ts';
 import type { Call, Caller } from './call.ts';
 import { type Decoded, decode, readAs } from './decode.ts';
 import { Refusal } from './errors.ts';
@@ -48,6 +49,10 @@ export const receive = (reception: Reception, arrival: Arrival, principal: Princ
     return;
   }
   checkBody(reception, arrival);
+  if (endpoint.reads === 'stream') {
+    deliverStream(reception, arrival, principal, openBodyStream(exchange, arrival));
+    return;
+  }
   readBody(exchange.res, readingOf(reception, arrival), (text) => {
     try {
       deliver(reception, arrival, principal, text);
@@ -64,6 +69,15 @@ export const receiveLater = async (
   principal: Promise<Principal>,
 ): Promise<void> => {
   const { exchange, endpoint } = arrival;
+  if (endpoint.reads === 'stream') {
+    const stream = openBodyStream(exchange, arrival);
+    const resolved = await principal.catch((error) => {
+      stream.discard();
+      throw error;
+    });
+    deliverStream(reception, arrival, resolved, stream);
+    return;
+  }
   const reads = endpoint.reads !== 'nothing';
   const body = reads
     ? new Promise<BodyText>((resolve) => readBody(exchange.res, readingOf(reception, arrival), resolve))
@@ -80,6 +94,7 @@ const checkBody = (
 ): void => {
   if (endpoint.reads === 'json' && !isJson(contentType)) throw NOT_JSON;
   if (contentEncoding !== '' && contentEncoding.toLowerCase() !== 'identity') throw encoded(contentEncoding);
+  if (endpoint.reads === 'stream') return;
   const limit = limitOf(reception, endpoint);
   if (contentLength > limit) throw tooLarge(limit);
 };
@@ -105,6 +120,22 @@ const deliver = (
   if (text instanceof Refusal) throw text;
   if (text.length > LONG) deliverInSteps(reception, arrival, principal, text);
   else call(reception, arrival, principal, decode(endpoint, { ...arrival, body: readAs(endpoint, text) }));
+};
+
+/** Calls the handler before the body has arrived. */
+const deliverStream = (
+  reception: Reception,
+  arrival: Arrival,
+  principal: Principal | undefined,
+  body: BodyStream,
+): void => {
+  try {
+    checkBody(reception, arrival);
+    call(reception, arrival, principal, decode(arrival.endpoint, { ...arrival, body }));
+  } catch (error) {
+    body.discard();
+    throw error;
+  }
 };
 
 /** Parses, validates and handles a long body, each in a separate event-loop tick. */

@@ -15,8 +15,8 @@ export type Reply = {
 
 export type ReplyText = string | Uint8Array | Pieces;
 
-/** Chunks of a text, generated as the client reads. */
-export type Pieces = { readonly pieces: Iterator<string> };
+/** Chunks of a text or of bytes, generated as the client reads. An iterator that is not read to its end is closed. */
+export type Pieces = { readonly pieces: Iterator<string | Uint8Array> };
 
 export const JSON_TYPE = 'application/json';
 

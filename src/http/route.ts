@@ -64,9 +64,9 @@ export type RouteSpec<P, Q, B> = {
   body?: z.ZodType<B>;
   /**
    * The handler validates the body itself, and `body` only documents it. `anyJson`: the handler receives the parsed
-   * JSON; `text`: the text of a body of any content type.
+   * JSON; `text`: the text of a body of any content type; `stream`: a `BodyStream`, whose length the handler limits.
    */
-  reads?: 'anyJson' | 'text';
+  reads?: 'anyJson' | 'text' | 'stream';
   bodyLimit?: 'default' | 'attachments' | 'evals';
   /**
    * By status: the schema of the JSON body, the description of a response without a body, or a whole response object.
@@ -80,7 +80,7 @@ export type RouteSpec<P, Q, B> = {
   /** A credential that only this route accepts, in addition to that of a principal with the needed grant. */
   security?: 'extendedCardBearer';
   /** Returns whether a request has that credential; it is then handled without a principal, as `NOBODY`. */
-  hasOwnCredential?(header: (name: string) => string | undefined): boolean;
+  hasOwnCredential?(header: (name: string) => string | undefined, query: string): boolean;
   /** Checks the right to the thread or run of an event stream, as `handle` would. @throws NotFound, Forbidden */
   checkReading?(request: { principal: Principal; params: Readonly<Record<string, string>> }): unknown;
   /** Returns (a promise of) a reply, an event stream, or a value: a 200 as JSON, or an empty one if undefined. */

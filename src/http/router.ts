@@ -28,7 +28,7 @@ export type Endpoint = Omit<Route['spec'], 'reads' | 'body'> & {
   /** Whether a response may be an event stream. */
   streams: boolean;
   /** How the body is read. */
-  reads: 'json' | 'text' | 'nothing';
+  reads: 'json' | 'text' | 'stream' | 'nothing';
 };
 
 const methods: Record<Method, readonly string[]> = {

@@ -22,11 +22,14 @@ export type Unsent = {
 export type LongBody = {
   rest: Uint8Array;
   /** Generates the text after the rest while it is sent. */
-  more: Iterator<string> | undefined;
+  more: Rest;
   /** Bytes of the chunk that the socket has; 0 before the first one. */
   taken: number;
   cutOff(): void;
 };
+
+/** The chunks after the beginning of a body. */
+export type Rest = Iterator<string | Uint8Array> | undefined;
 
 /** Longer bodies are written in chunks of this size. */
 export const PIECE_BYTES = 256 * 1024;
@@ -48,13 +51,15 @@ export const createUnsent = ({
   };
 
   const remove = (body: LongBody): void => {
-    if (bodies.delete(body)) count(-(body.rest.byteLength + body.taken));
+    if (!bodies.delete(body)) return;
+    count(-(body.rest.byteLength + body.taken));
+    body.more?.return?.();
   };
 
-  const gather = (body: LongBody, more: Iterator<string>): void => {
+  const gather = (body: LongBody, more: NonNullable<Rest>): void => {
     const { text, more: remaining } = gathered(more);
     const before = body.rest.byteLength;
-    body.rest = Buffer.concat([body.rest, Buffer.from(text)]);
+    body.rest = Buffer.concat([body.rest, typeof text === 'string' ? Buffer.from(text) : text]);
     body.more = remaining;
     count(body.rest.byteLength - before);
   };
@@ -85,17 +90,27 @@ export const createUnsent = ({
 };
 
 /** Returns the beginning of a text, longer than one chunk if the text is, and the generator of the rest. */
-export const takeBeginning = (
-  text: ReplyText,
-): { text: string | Uint8Array; more: Iterator<string> | undefined } =>
+export const takeBeginning = (text: ReplyText): { text: string | Uint8Array; more: Rest } =>
   typeof text === 'object' && 'pieces' in text ? gathered(text.pieces) : { text, more: undefined };
 
-const gathered = (pieces: Iterator<string>): { text: string; more: Iterator<string> | undefined } => {
+const gathered = (pieces: NonNullable<Rest>): { text: string | Uint8Array; more: Rest } => {
   let text = '';
   while (text.length <= PIECE_BYTES) {
     const { done, value } = pieces.next();
     if (done) return { text, more: undefined };
+    if (typeof value !== 'string') return gatheredBytes([Buffer.from(text), value], pieces);
     text += value;
   }
   return { text, more: pieces };
+};
+
+const gatheredBytes = (chunks: Uint8Array[], pieces: NonNullable<Rest>): { text: Uint8Array; more: Rest } => {
+  let bytes = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  while (bytes <= PIECE_BYTES) {
+    const { done, value } = pieces.next();
+    if (done) return { text: Buffer.concat(chunks), more: undefined };
+    chunks.push(Buffer.from(value));
+    bytes += value.length;
+  }
+  return { text: Buffer.concat(chunks), more: pieces };
 };

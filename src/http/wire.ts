@@ -21,6 +21,9 @@ export type WireResponse = {
   onAborted(listener: () => void): unknown;
   /** The chunk is valid only during the callback. */
   onData(listener: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
+  /** Stops `onData` until `resume`; a chunk may still arrive. */
+  pause(): unknown;
+  resume(): unknown;
   /** Called when a stalled reader accepts data again. */
   onWritable(listener: (offset: number) => boolean): unknown;
   /** Status code and reason phrase. */

@@ -8,6 +8,7 @@ const TAGS = [
   { name: 'messages', description: 'The history of a thread, and input that is not streamed.' },
   { name: 'mailbox', description: 'The queue of a thread.' },
   { name: 'events', description: 'The durable event log, as pages and as a live stream.' },
+  { name: 'files', description: 'Uploaded files, in the form of OpenAI.' },
   { name: 'chat v6', description: 'The UI message stream of the AI SDK, version 6, for `useChat`.' },
   { name: 'AG-UI', description: 'The AG-UI protocol, for its clients and CopilotKit.' },
   { name: 'a2a', description: 'A2A 1.0 over HTTP+JSON: agents as servers of tasks.' },
@@ -31,7 +32,7 @@ export const ABOUT = {
   title: 'Troupe',
   description:
     'An agent runtime service. The unit of `_at` fields is documented in each schema. Errors are `{"error": "text"}`, except for ' +
-    'A2A and MCP, which define separate formats. A method that a path does not support gets 405 and `Allow`. ' +
+    'A2A, MCP and files, which define separate formats. A method that a path does not support gets 405 and `Allow`. ' +
     'Idle event streams send comments to keep connections open.',
   // Relative to the address of the document, which may be below a base path.
   externalDocs: { description: 'The manual of this version', url: 'docs' },

@@ -213,6 +213,7 @@ export const LOG_EVENTS = {
   'budget.warning': { level: 'warn', message: 'a share of a budget is spent' },
   'budget.exceeded': { level: 'warn', message: 'a budget is exceeded' },
   'budget.sweep_failed': { level: 'warn', message: 'could not remove expired counters of budgets' },
+  'files.sweep_failed': { level: 'warn', message: 'could not remove expired or deleted files' },
   'budget.commit_failed': { level: 'error', message: 'could not store what was spent' },
   'access.write_failed': { level: 'warn', message: 'could not write an access event' },
   'access.prune_failed': { level: 'warn', message: 'could not remove expired access events' },

@@ -84,6 +84,8 @@ export class Conflict extends Outcome {}
 export class Gone extends Outcome {}
 /** The entity would exceed its maximum size. */
 export class TooLarge extends Outcome {}
+/** The files of the scope would exceed their limit. */
+export class InsufficientStorage extends Outcome {}
 /** The client has sent too many requests of a kind; the same request may succeed later. */
 export class RateLimited extends Outcome {}
 /** The service cannot process the request now; the same request may succeed later. */

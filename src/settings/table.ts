@@ -3,6 +3,7 @@ import { a2aSettings } from './rows/a2a.ts';
 import { adminSettings } from './rows/admin.ts';
 import { configurationSettings } from './rows/configuration.ts';
 import { evalSettings } from './rows/evals.ts';
+import { fileSettings } from './rows/files.ts';
 import { identitySettings } from './rows/identity.ts';
 import { mcpSettings } from './rows/mcp.ts';
 import { openAiSettings } from './rows/openai.ts';
@@ -22,6 +23,7 @@ export const settingGroups = [
   { title: 'Seed', rows: seedSettings },
   { title: 'Mailbox', rows: mailboxSettings },
   { title: 'Runs', rows: runSettings },
+  { title: 'Files', rows: fileSettings },
   { title: 'A2A', rows: a2aSettings },
   { title: 'MCP', rows: mcpSettings },
   { title: 'OpenAI', rows: openAiSettings },

@@ -1,5 +1,13 @@
 export { backupFolder } from './engine/backup.ts';
 export { type Batch, createBatch } from './engine/batch.ts';
+export {
+  areBlobsHeld,
+  blobNames,
+  blobPath,
+  blobsIn,
+  flushFolder,
+  incomingIn,
+} from './engine/blob-folder.ts';
 export { checkId } from './engine/keys.ts';
 export { MOST_EXAMINED, type Page, Position, type Search } from './engine/page.ts';
 export { makePrivate } from './engine/private-files.ts';
@@ -14,6 +22,7 @@ export type { Deadline } from './tables/deadlines.ts';
 export type { OpenDispatch } from './tables/dispatches.ts';
 export type { EvalRunHead, EvalRunPosition, EvalRunQuery } from './tables/eval-runs.ts';
 export type { EventScope } from './tables/events.ts';
+export type { FileQuery, FileRow } from './tables/files.ts';
 export type { KeyRow } from './tables/keys.ts';
 export type { ListedRun } from './tables/listed-runs.ts';
 export type { MessageBounds, MessageRow } from './tables/messages.ts';

@@ -32,6 +32,7 @@ import { createDispatchTable, type DispatchTable } from './tables/dispatches.ts'
 import { createEndedWork } from './tables/ended-work.ts';
 import { createEvalRunTable, type EvalRunTable } from './tables/eval-runs.ts';
 import { createEventTable, type EventTable } from './tables/events.ts';
+import { createFileTable, type FileTable, takeLinkKey } from './tables/files.ts';
 import { createKeyTable, type KeyTable } from './tables/keys.ts';
 import { createListedRuns, type ListedRuns } from './tables/listed-runs.ts';
 import { createMcpCatalogTable, type McpCatalogTable } from './tables/mcp-catalogs.ts';
@@ -109,6 +110,7 @@ type Tables = {
   readonly mcpCatalogs: McpCatalogTable;
   readonly usage: UsageTable;
   readonly accessEvents: AccessEventTable;
+  readonly files: FileTable;
 };
 
 type Operations = {
@@ -234,7 +236,7 @@ const assemble = (
     batch: createBatch,
     commit: (batch, kind = 'progress') => committer.commit(batch, kind),
     removals,
-    ...createTables(env, { counters, removals, order: createOrder(meta) }),
+    ...createTables(env, { counters, removals, order: createOrder(meta), linkKey: takeLinkKey(meta) }),
     ...controlPlane.tables,
     get writable() {
       return committer.writable;
@@ -260,7 +262,12 @@ const assemble = (
 
 const createTables = (
   env: Environment,
-  { counters, removals, order }: { counters: Counters; removals: Removals; order: Order },
+  {
+    counters,
+    removals,
+    order,
+    linkKey,
+  }: { counters: Counters; removals: Removals; order: Order; linkKey: Buffer },
 ): Tables => {
   const tasks = createTaskIndex(env, counters);
   const runs = createRunTable(env, { counters, order, tasks });
@@ -303,6 +310,7 @@ const createTables = (
     mcpCatalogs: createMcpCatalogTable(env),
     usage: createUsageTable(env),
     accessEvents: createAccessEventTable(env),
+    files: createFileTable(env, counters, linkKey),
   };
 };
 

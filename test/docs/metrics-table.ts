@@ -11,6 +11,7 @@ export const metricsMarkdown = (): string => {
     sessions: () => 0,
     signedIn: () => 0,
     budgets: () => [],
+    files: () => ({ files: 0, bytes: 0 }),
     mcpServers: () => [],
   });
   const rows = metrics.families.map(({ name, type, labels, help }) => [

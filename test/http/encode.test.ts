@@ -20,6 +20,8 @@ const recorder = () => {
   const res: WireResponse = {
     onAborted() {},
     onData() {},
+    pause() {},
+    resume() {},
     onWritable() {},
     writeStatus() {},
     writeHeader: (name, value) => values.push(name, value),

@@ -328,12 +328,15 @@ t.test('reads the store and the circuit breakers at each scrape', async (t) => {
     sessions: () => 3,
     signedIn: () => 2,
     budgets: () => [[0.5, 'monthly']],
+    files: () => ({ files: 3, bytes: 300 }),
     mcpServers: () => [{ server: 'files', state: 'given_up' }],
   });
   const before = seriesOf(await metrics.render());
   t.equal(before.get('service_build_info{version="1.2.3"}'), 1);
   t.equal(before.get('service_store_file_bytes'), 4096);
   t.equal(before.get('service_threads_waiting'), 7);
+  t.equal(before.get('service_files'), 3);
+  t.equal(before.get('service_files_bytes'), 300);
   t.equal(before.get('service_mcp_sessions'), 3);
   t.equal(before.get('service_sessions'), 2);
   t.equal(before.get('service_budget_spent_ratio{budget="monthly"}'), 0.5);

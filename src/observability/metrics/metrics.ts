@@ -11,6 +11,7 @@ import {
   createReading,
   type Families,
 } from './families.ts';
+import { createFileMetrics } from './file-metrics.ts';
 import { createHttpMetrics } from './http-metrics.ts';
 import { createIdentityMetrics } from './identity-metrics.ts';
 import { createMailboxMetrics } from './mailbox-metrics.ts';
@@ -308,6 +309,7 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
     mailbox: createMailboxMetrics(families),
     audit: createAuditMetrics(families),
     budgets: createBudgetMetrics(families),
+    files: createFileMetrics(families),
     mcpServers: createMcpServerMetrics(families),
     threads: createThreadMetrics(families),
     traces: createTraceMetrics(families),

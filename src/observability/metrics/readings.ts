@@ -19,12 +19,14 @@ export type Readings = {
   signedIn(): number;
   /** The largest share of each budget that one of its counters has spent. */
   budgets(): Iterable<readonly [share: number, budget: string]>;
+  /** Numbers of files, and their bytes. */
+  files(): { files: number; bytes: number };
   mcpServers(): readonly { server: string; state: McpState }[];
 };
 
 export const createReadings = (
   families: Families,
-  { store, breakers, work, sessions, signedIn, budgets, mcpServers }: Readings,
+  { store, breakers, work, sessions, signedIn, budgets, files, mcpServers }: Readings,
 ): void => {
   createReading(families, [], { suffix: 'store_file_bytes', help: 'Size of the data file' }, () => [
     [store().file_bytes],
@@ -58,6 +60,15 @@ export const createReadings = (
     ['budget'],
     { suffix: 'budget_spent_ratio', help: 'Largest share of a limit of the budget that a counter has spent' },
     budgets,
+  );
+  createReading(families, [], { suffix: 'files', help: 'Files of clients, tools and threads' }, () => [
+    [files().files],
+  ]);
+  createReading(
+    families,
+    [],
+    { suffix: 'files_bytes', help: 'Sum of the bytes of all files; equal contents take space once' },
+    () => [[files().bytes]],
   );
   createStates(
     families,

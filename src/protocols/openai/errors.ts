@@ -6,6 +6,7 @@ import {
   Conflict,
   Forbidden,
   Gone,
+  InsufficientStorage,
   Invalid,
   NotFound,
   Outcome,
@@ -49,6 +50,7 @@ export const ERROR_CODES = [
   'rate_limit_exceeded',
   'overloaded',
   'storage_unavailable',
+  'storage_full',
   'timeout',
 ] as const;
 export type OpenAiErrorCode = (typeof ERROR_CODES)[number];
@@ -141,6 +143,7 @@ const OUTCOMES: readonly Row[] = [
   [Gone, 404, {}],
   [Conflict, 409, { code: 'thread_busy', headers: NO_RETRY }],
   [TooLarge, 413, { code: 'request_too_large' }],
+  [InsufficientStorage, 507, { type: 'server_error', code: 'storage_full', headers: NO_RETRY }],
   [RateLimited, 429, { type: 'rate_limit_error', code: 'rate_limit_exceeded' }],
   [
     Unavailable,

@@ -2,7 +2,7 @@ import { isObject, REDACTED } from '../endpoint.ts';
 
 /**
  * Masks credentials of this service by their form: API keys, session tokens, tickets and JWTs, and the query values
- * `ticket`, `code` and `state`, which are credentials for a short time (identity.md 7).
+ * `ticket`, `code`, `state` and `signature`, which are credentials for a short time (identity.md 7).
  *
  * Cost: one scan of each text for three marks; texts without them are returned as they are, and so are values without
  * such texts.
@@ -12,10 +12,10 @@ import { isObject, REDACTED } from '../endpoint.ts';
 const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/tp[kst]_[0-9A-Za-z]{20,64}/g, REDACTED],
   [/eyJ[\w-]{8,2048}\.[\w-]{4,8192}\.[\w-]{0,2048}/g, REDACTED],
-  [/([?&#](?:ticket|code|state)=)[^&#\s"'`<>\\]{1,8192}/g, `$1${REDACTED}`],
+  [/([?&#](?:ticket|code|state|signature)=)[^&#\s"'`<>\\]{1,8192}/g, `$1${REDACTED}`],
 ];
 
-const MARKS = /tp[kst]_|eyJ|[?&#](?:ticket|code|state)=/;
+const MARKS = /tp[kst]_|eyJ|[?&#](?:ticket|code|state|signature)=/;
 
 export const maskCredentials = (text: string): string =>
   MARKS.test(text) ? SHAPES.reduce((masked, [shape, by]) => masked.replace(shape, by), text) : text;

@@ -9,6 +9,7 @@ import { createCredentialTable } from '../tables/credentials.ts';
 import { createDispatchTable } from '../tables/dispatches.ts';
 import { createEndedWork } from '../tables/ended-work.ts';
 import { createEventTable } from '../tables/events.ts';
+import { createFileTable, type FileRow } from '../tables/files.ts';
 import { createKeyTable, type KeyRow } from '../tables/keys.ts';
 import { createMessageTable, type MessageRow } from '../tables/messages.ts';
 import { createOpenWork } from '../tables/open-work.ts';
@@ -46,6 +47,10 @@ export const DERIVED = [
   'user_sessions',
   'session_ends',
   'credentials',
+  'file_index',
+  'file_ends',
+  'thread_files',
+  'blobs',
   'counters',
 ] as const;
 
@@ -54,7 +59,7 @@ export type DerivedName = (typeof DERIVED)[number];
 const isDerived = (name: string): name is DerivedName => (DERIVED as readonly string[]).includes(name);
 
 export type Records = Record<
-  'threads' | 'runs' | 'dispatches' | 'messages' | 'events' | 'users' | 'keys' | 'sessions',
+  'threads' | 'runs' | 'dispatches' | 'messages' | 'events' | 'users' | 'keys' | 'sessions' | 'files',
   Iterable<Entry>
 >;
 export type Entry = { key: Key; value: unknown };
@@ -145,6 +150,8 @@ export const deriveInto = (records: Records, sink: Sink): void => {
     collect((batch) => events.append(batch, String(key[0]), String(key[1]), from, list));
   }
   deriveIdentity(env, records, collect);
+  const files = createFileTable(env, counters, NOTHING);
+  for (const { value } of records.files) collect((batch) => files.put(batch, value as FileRow));
   for (const { key, value } of counts.values()) if (value !== 0) sink.counter(key, value);
 };
 

@@ -183,6 +183,7 @@ const checkedRecords = (
     users() {},
     keys() {},
     sessions() {},
+    files() {},
   };
   function* checked(name: keyof Records): Iterable<Entry> {
     for (const entry of readTable(tables, name)) {
@@ -204,6 +205,7 @@ const checkedRecords = (
       users: checked('users'),
       keys: checked('keys'),
       sessions: checked('sessions'),
+      files: checked('files'),
     },
     end() {
       for (const key of strays.values()) note(STRAY_RUN, 'runs', key);

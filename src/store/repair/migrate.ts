@@ -66,6 +66,7 @@ export const rebuildIndexes = (root: RootDatabase): void => {
     users: [],
     keys: [],
     sessions: [],
+    files: [],
   };
   deriveInto(records, {
     row: (table, { key, value }) => opened.get(table)?.rows.putSync(key, encoded(value)),

@@ -1,0 +1,21 @@
+import { createBlobs } from '../files/blobs.ts';
+import { createFiles, type Files } from '../files/files.ts';
+import type { Log } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics/metrics.ts';
+import type { Clock, Ids } from '../schema/clock.ts';
+import type { Settings } from '../settings/index.ts';
+import type { Store } from '../store/index.ts';
+
+type Parts = { store: Store; clock: Clock; ids: Ids; settings: Settings; metrics: Metrics; log: Log };
+
+/** Creates the files of the service, whose bytes are in the data directory. */
+export const openFiles = ({ store, clock, ids, settings, metrics, log }: Parts): Files =>
+  createFiles({
+    store,
+    blobs: createBlobs(settings.storage_dir, ids.uuid),
+    clock,
+    ids,
+    settings: settings.files,
+    observe: metrics.files,
+    log,
+  });

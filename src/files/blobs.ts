@@ -1,0 +1,169 @@
+import { createHash, type Hash } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Unavailable } from '../schema/outcome.ts';
+import { areBlobsHeld, blobNames, blobPath, blobsIn, flushFolder, incomingIn } from '../store/index.ts';
+
+/**
+ * The bytes of files on the disk, once for each content (openai.md 9.2). `cluster.md` replaces this module, and nothing
+ * else, where the bytes are in a database.
+ *
+ * Guarantees: a blob has its name only once all of its bytes are on the disk. Writing a content that exists replaces the
+ * blob with an equal one, so a damaged blob is repaired and its time is that of the last write. Memory: one chunk for
+ * each blob that is written or read.
+ */
+export type Blobs = {
+  /** Begins a blob. @throws Unavailable when the folder cannot be written */
+  open(): Promise<BlobWriter>;
+  /** Whether the blob exists. */
+  has(sha256: string): boolean;
+  /** Returns all bytes; undefined without the blob. */
+  read(sha256: string): Buffer | undefined;
+  /** Yields the bytes from `from` up to `to`, both inclusive. The blob is opened with the first chunk. */
+  chunks(sha256: string, from: number, to: number): Generator<Uint8Array, void>;
+  /** Removes the blob unless it was written within this time. Returns false while removal is held. */
+  remove(sha256: string, writtenBefore: number): boolean;
+  names(): AsyncGenerator<string>;
+  /** Removes the unfinished blobs of an earlier process. */
+  removeUnfinished(): void;
+};
+
+export type WrittenBlob = { sha256: string; bytes: number };
+
+export type BlobWriter = {
+  write(chunk: Uint8Array): Promise<void>;
+  /** Resolves when the blob is on the disk under its name. `naming` is called before it gets the name. */
+  finish(naming: (sha256: string) => void): Promise<WrittenBlob>;
+  /** Removes what was written. Idempotent, and without effect after `finish`. */
+  abort(): Promise<void>;
+};
+
+/** Bytes that are read from the disk at once. */
+const CHUNK_BYTES = 128 * 1024;
+
+export const createBlobs = (dir: string, uuid: () => string): Blobs => {
+  const blobs = blobsIn(dir);
+  const incoming = incomingIn(blobs);
+  return {
+    async open() {
+      const path = join(incoming, uuid());
+      try {
+        mkdirSync(incoming, { recursive: true, mode: 0o700 });
+        return writerTo(await open(path, 'wx', 0o600), { path, blobs });
+      } catch (cause) {
+        throw cannotWrite(cause);
+      }
+    },
+    has: (sha256) => existsSync(blobPath(blobs, sha256)),
+    read(sha256) {
+      try {
+        return readFileSync(blobPath(blobs, sha256));
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
+    *chunks(sha256, from, to) {
+      const descriptor = openSync(blobPath(blobs, sha256), 'r');
+      try {
+        for (let at = from; at <= to; ) {
+          const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, to - at + 1));
+          const read = readSync(descriptor, chunk, 0, chunk.byteLength, at);
+          if (read === 0) throw new Error(`blob ${sha256} ends at ${at}, before ${to}`);
+          yield chunk.subarray(0, read);
+          at += read;
+        }
+      } finally {
+        closeSync(descriptor);
+      }
+    },
+    remove(sha256, writtenBefore) {
+      if (areBlobsHeld(blobs)) return false;
+      const path = blobPath(blobs, sha256);
+      const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+      if (written !== undefined && written <= writtenBefore) unlinkSync(path);
+      return true;
+    },
+    names: () => blobNames(blobs),
+    removeUnfinished() {
+      rmSync(incoming, { recursive: true, force: true });
+    },
+  };
+};
+
+type Target = { path: string; blobs: string };
+
+const writerTo = (file: FileHandle, { path, blobs }: Target): BlobWriter => {
+  const hash: Hash = createHash('sha256');
+  let bytes = 0;
+  let isOpen = true;
+  const abort = async (): Promise<void> => {
+    if (!isOpen) return;
+    isOpen = false;
+    await file.close();
+    await rm(path, { force: true });
+  };
+  return {
+    async write(chunk) {
+      try {
+        hash.update(chunk);
+        bytes += chunk.byteLength;
+        await writeAll(file, chunk);
+      } catch (cause) {
+        await abort();
+        throw cannotWrite(cause);
+      }
+    },
+    async finish(naming) {
+      try {
+        const sha256 = hash.digest('hex');
+        await file.sync();
+        naming(sha256);
+        const target = blobPath(blobs, sha256);
+        const folder = dirname(target);
+        if (!existsSync(folder)) {
+          mkdirSync(folder, { recursive: true, mode: 0o700 });
+          chmodSync(blobs, 0o700);
+          flushFolder(blobs);
+        }
+        await rename(path, target);
+        isOpen = false;
+        await file.close();
+        flushFolder(folder);
+        return { sha256, bytes };
+      } catch (cause) {
+        await abort();
+        throw cannotWrite(cause);
+      }
+    },
+    abort,
+  };
+};
+
+/** A single write may take less than the chunk. */
+const writeAll = async (file: FileHandle, chunk: Uint8Array): Promise<void> => {
+  for (let at = 0; at < chunk.byteLength; ) {
+    const { bytesWritten } = await file.write(chunk, at, chunk.byteLength - at);
+    at += bytesWritten;
+  }
+};
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+const cannotWrite = (cause: unknown): Unavailable => {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new Unavailable(`the file cannot be written (${reason})`, { cause });
+};

@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import type { BusboyInstance } from '@fastify/busboy';
+import { Invalid, Outcome } from '../schema/outcome.ts';
+
+/**
+ * Reads a multipart body with one file (openai.md 9.1), whose fields may precede or follow it.
+ *
+ * Guarantees: memory for a few chunks, whatever the length of the body; the number and length of fields are limited.
+ */
+export type Upload = {
+  fields: ReadonlyMap<string, string>;
+};
+
+/** A file as it arrives; its bytes have to be read before more of the body is. */
+export type IncomingFile = { filename: string; media_type: string; chunks: AsyncIterable<Uint8Array> };
+
+const LIMITS = { fields: 16, fieldSize: 4096, fieldNameSize: 100, files: 1, parts: 32, headerPairs: 32 };
+
+/**
+ * Calls `store` with the file of the field `file`, and resolves with its result and the other fields. Discards the result
+ * when the rest of the body is wrong.
+ *
+ * @throws Invalid for a body that is not multipart or has no file, and the error of `store`
+ */
+export const readUpload = async <Stored extends { discard(): void }>(
+  contentType: string,
+  chunks: AsyncIterable<Uint8Array>,
+  store: (file: IncomingFile) => Promise<Stored>,
+): Promise<Upload & { stored: Stored }> => {
+  const parser = await createParser(contentType);
+  const fields = new Map<string, string>();
+  let storing: Promise<Stored> | undefined;
+  let incoming: Readable | undefined;
+  const ended = new Promise<void>((resolve, reject) => {
+    parser.on('finish', resolve);
+    parser.on('error', (error) => reject(malformed(error)));
+    for (const limit of ['fieldsLimit', 'filesLimit', 'partsLimit'] as const)
+      parser.on(limit, () => reject(new Invalid('the body has too many parts')));
+    parser.on('field', (name, value) => fields.set(name, value));
+    parser.on('file', (name, stream, filename, _encoding, media_type) => {
+      stream.on('error', (error: unknown) => reject(malformed(error)));
+      if (name !== 'file' || storing) {
+        stream.resume();
+        return;
+      }
+      incoming = stream;
+      // Browsers encode quotes in the name (WHATWG HTML, multipart/form-data).
+      storing = store({ filename: (filename ?? '').replaceAll('%22', '"'), media_type, chunks: stream });
+      storing.catch(reject);
+    });
+  });
+  // Awaited below, together with the body.
+  ended.catch(() => {});
+  try {
+    await Promise.race([feed(parser, chunks), ended]);
+    await ended;
+  } catch (error) {
+    parser.destroy();
+    // The parser does not end the stream of the file.
+    incoming?.destroy(error instanceof Error ? error : undefined);
+    throw await reasonOf(storing, error);
+  }
+  if (!storing) throw new Invalid("the body must have a file in the field 'file'");
+  return { fields, stored: await storing };
+};
+
+export const isMultipart = (contentType: string): boolean =>
+  /^\s*multipart\/form-data\s*;/i.test(contentType);
+
+/** The parser is loaded with the first upload. @throws Invalid */
+const createParser = async (contentType: string): Promise<BusboyInstance> => {
+  const { Busboy: Parser } = await import('@fastify/busboy');
+  try {
+    return new Parser({ headers: { 'content-type': contentType }, limits: LIMITS });
+  } catch (error) {
+    throw malformed(error);
+  }
+};
+
+/** A store that rejects a file ends its stream, which the parser reports as a failure too. */
+const reasonOf = async (
+  storing: Promise<{ discard(): void }> | undefined,
+  error: unknown,
+): Promise<unknown> => {
+  try {
+    (await storing)?.discard();
+    return error;
+  } catch (rejected) {
+    return rejected instanceof Outcome ? rejected : error;
+  }
+};
+
+const feed = async (parser: BusboyInstance, chunks: AsyncIterable<Uint8Array>): Promise<void> => {
+  for await (const chunk of chunks) if (!parser.write(chunk)) await once(parser, 'drain');
+  parser.end();
+};
+
+const malformed = (error: unknown): Invalid =>
+  new Invalid(
+    `the body is not valid multipart/form-data (${error instanceof Error ? error.message : String(error)})`,
+  );

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+
+/** Files of the routes `/v1/files` (openai.md 9), in the form of OpenAI. */
+
+export const FilePurpose = z.enum(['user_data', 'vision', 'assistants', 'batch', 'evals', 'fine-tune']);
+export type FilePurpose = z.infer<typeof FilePurpose>;
+
+export const StoredFile = z
+  .object({
+    id: z.string().meta({ description: '`file-` and 32 hexadecimal digits' }),
+    object: z.literal('file'),
+    bytes: z.int(),
+    created_at: z.int(),
+    expires_at: z.int().nullable().meta({ description: 'null for a file that does not expire' }),
+    filename: z.string(),
+    purpose: FilePurpose.meta({ description: 'kept as it was sent; it changes nothing' }),
+    status: z.literal('processed'),
+    media_type: z.string().meta({ description: 'type of the part, else by the suffix of the name' }),
+    sha256: z.string(),
+  })
+  .meta({ id: 'File', description: 'An uploaded file. Times are seconds since the epoch.' });
+/**
+ * An uploaded file (openai.md 9.1). Times are seconds since the epoch.
+ *
+ * @example
+ * ```ts
+ * const describe = ({ filename, bytes }: StoredFile): string => `${filename} (${bytes} bytes)`;
+ * for await (const file of client.files.list()) console.log(describe(file));
+ * ```
+ */
+export type StoredFile = z.infer<typeof StoredFile>;
+
+export const FileList = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(StoredFile),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable().meta({ description: 'for `after` of the next page' }),
+    has_more: z.boolean(),
+  })
+  .meta({ id: 'FileList', description: 'One page of files.' });
+export type FileList = z.infer<typeof FileList>;
+
+export const DeletedFile = z
+  .object({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) })
+  .meta({ id: 'DeletedFile', description: 'The file is deleted.' });
+
+/** The prefix of references in fields that hold a URL. */
+export const FILE_URL = 'troupe-file:';
+
+/** Returns the id of the file that a URL refers to. */
+export const fileIdIn = (url: string): string | undefined =>
+  url.startsWith(FILE_URL) ? url.slice(FILE_URL.length) : undefined;
+
+export const fileUrl = (id: string): string => `${FILE_URL}${id}`;
+
+/** The text in place of a deleted file. */
+export const deletedFileText = (name: string | undefined): string =>
+  name === undefined ? '[a file was deleted]' : `[file '${name}' was deleted]`;
