@@ -34,6 +34,8 @@ export type App = {
    * @throws Unavailable
    */
   backup(folder: string): Promise<void>;
+  /** Returns the path and the query of a link to the content of a file, which needs no other credential. */
+  fileLink(id: string): string;
   /** Ids of the published agents. */
   agents(): readonly string[];
   /** The model that the default agent uses. */
@@ -95,6 +97,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       return server.http.fetch(request, { from: 'program', principal });
     },
     backup: foundation.store.backup,
+    fileLink: foundation.files.links.path,
     agents: () => config.live.agents().ids,
     model,
     pending: execution.runtime.pending,

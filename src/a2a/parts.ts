@@ -1,7 +1,14 @@
 import type { Json } from '../schema/endpoint.ts';
 import { inexactInteger } from '../schema/exact-integers.ts';
 import type { JsonObject } from '../schema/json.ts';
-import { isData, JSON_TYPE, type MediaBlock, type TextBlock, typeOfMedia } from '../schema/media.ts';
+import {
+  isData,
+  JSON_TYPE,
+  type MediaBlock,
+  type TextBlock,
+  typeOfMedia,
+  urlOfMedia,
+} from '../schema/media.ts';
 import type { ContentBlock } from '../schema/message.ts';
 
 /**
@@ -45,7 +52,9 @@ const dataPart = (text: string): Part => {
 const mediaPart = (block: MediaBlock): Part => {
   const { source, title } = block;
   const about = { mediaType: typeOfMedia(block), ...(title !== undefined && { filename: title }) };
-  return source.type === 'base64' ? { raw: source.data, ...about } : { url: source.url, ...about };
+  return source.type === 'base64'
+    ? { raw: source.data, ...about }
+    : { url: urlOfMedia(block, about.mediaType), ...about };
 };
 
 const noteOf = ({

@@ -17,6 +17,7 @@ import type { Store } from '../store/index.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Execution } from './execution.ts';
+import { createFileReader } from './files.ts';
 import type { Foundation } from './foundation.ts';
 import type { AppInput } from './input.ts';
 import type { Peers } from './peers.ts';
@@ -66,6 +67,7 @@ export const openConfiguration = async (
     routes: createRoutes({ breakers, maxRetryAfterMs: settings.models.max_retry_after_ms }),
     env: input.env ?? {},
     transport,
+    files: createFileReader(foundation.files),
     secrets: secretsOf(settings, input.env ?? {}),
     subAgents,
     remoteAgents: peers.remoteAgents,
@@ -74,13 +76,16 @@ export const openConfiguration = async (
     budgets: foundation.meter,
     assistant: () => execution().assistant.capabilities(),
     localKind: settings.local_backend_kind,
-    missingForUsers: {
-      secretsKey: settings.secrets_key === undefined,
-      publicUrl: settings.public_url === undefined && !isOnLoopback(settings.http_addr),
-    },
+    missingForUsers: missingIn(settings),
     refreshMs: settings.config_refresh_interval_secs * 1000,
   });
 };
+
+/** Settings that connected accounts of users need. */
+const missingIn = ({ secrets_key, public_url, http_addr }: Settings) => ({
+  secretsKey: secrets_key === undefined,
+  publicUrl: public_url === undefined && !isOnLoopback(http_addr),
+});
 
 /** Loaded for the demo only. */
 const demoTools = async ({ seed }: Settings, subAgents: SubAgents): Promise<Tool[]> => {

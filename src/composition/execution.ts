@@ -4,6 +4,7 @@ import { sweepCounters, sweepUsage } from '../budgets/sweep.ts';
 import type { Configuration } from '../configuration/control-plane/service.ts';
 import { createEvals, type Evals } from '../evals/index.ts';
 import { createEventFeed, type EventFeed } from '../events/feed.ts';
+import { createResolver } from '../files/references.ts';
 import { createDecideCheck } from '../identity/decide-check.ts';
 import { createObserver } from '../observability/observer.ts';
 import { createTasks, type TaskService } from '../protocols/a2a/tasks.ts';
@@ -64,6 +65,7 @@ export const createExecution = async (
     usage,
     recordAccess: accessLog.put,
     mayDecide: createDecideCheck(store),
+    files: createResolver(foundation.files.get),
     actors,
     clock,
     ids,

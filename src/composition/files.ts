@@ -1,5 +1,6 @@
 import { createBlobs } from '../files/blobs.ts';
 import { createFiles, type Files } from '../files/files.ts';
+import type { FileReader } from '../models/file-input.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics/metrics.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
@@ -19,3 +20,11 @@ export const openFiles = ({ store, clock, ids, settings, metrics, log }: Parts):
     observe: metrics.files,
     log,
   });
+
+/** The port through which models read files. */
+export const createFileReader = (files: Files): FileReader => ({
+  async read(id) {
+    const row = files.get(id);
+    return row && (await files.bytesOf(row))?.toString('base64');
+  },
+});

@@ -3,6 +3,7 @@ import { acceptedByAny, acceptedInput, withKnownInput } from '../models/accepted
 import { type Capabilities, mergeCapabilities, sharedCapabilities } from '../models/capabilities.ts';
 import { type KnownModel, knownModel } from '../models/catalog.ts';
 import { resolvePrices, toPriceFields } from '../models/cost.ts';
+import { type FileReader, withFiles } from '../models/file-input.ts';
 import type { AcceptedInput, Model, Provider } from '../models/model.ts';
 import { withCost } from '../models/priced.ts';
 import { adapterName, createProvider } from '../models/provider.ts';
@@ -60,6 +61,8 @@ export type ModelsInput = {
   routes: Routes;
   env: Readonly<Record<string, string | undefined>>;
   transport: Transport;
+  /** If absent, no message may refer to a file. */
+  files?: FileReader | undefined;
   /** Returns the data of a model in the provider's own list. */
   discovered?: (provider: ProviderSpec, model: ModelSpec) => Capabilities;
   previous?: Built | undefined;
@@ -156,7 +159,7 @@ type Entries = {
 
 /** Builds models and pools on first use; equal ones of `previous` are reused. */
 const createEntries = (
-  { records, routes, previous }: ModelsInput,
+  { records, routes, files, previous }: ModelsInput,
   providers: ReadonlyMap<string, BuiltProvider>,
   facts: Facts,
 ): Entries => {
@@ -169,7 +172,10 @@ const createEntries = (
   const model = once(models, specs, (spec): BuiltModel => {
     const provider = providers.get(spec.provider_id)?.provider;
     const bare = taken(provider, `provider not found: ${spec.provider_id}`).model(spec);
-    const known = withKnownInput(bare, () => facts.capabilities(spec));
+    const known = withFiles(
+      withKnownInput(bare, () => facts.capabilities(spec)),
+      files,
+    );
     const model = withCost(withEntrySettings(known, spec), (upstream = spec.upstream_model) =>
       facts.prices(spec, upstream),
     );

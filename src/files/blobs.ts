@@ -5,13 +5,12 @@ import {
   existsSync,
   mkdirSync,
   openSync,
-  readFileSync,
   readSync,
   rmSync,
   statSync,
   unlinkSync,
 } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Unavailable } from '../schema/outcome.ts';
 import { areBlobsHeld, blobNames, blobPath, blobsIn, flushFolder, incomingIn } from '../store/index.ts';
@@ -30,7 +29,7 @@ export type Blobs = {
   /** Whether the blob exists. */
   has(sha256: string): boolean;
   /** Returns all bytes; undefined without the blob. */
-  read(sha256: string): Buffer | undefined;
+  read(sha256: string): Promise<Buffer | undefined>;
   /** Yields the bytes from `from` up to `to`, both inclusive. The blob is opened with the first chunk. */
   chunks(sha256: string, from: number, to: number): Generator<Uint8Array, void>;
   /** Removes the blob unless it was written within this time. Returns false while removal is held. */
@@ -67,9 +66,9 @@ export const createBlobs = (dir: string, uuid: () => string): Blobs => {
       }
     },
     has: (sha256) => existsSync(blobPath(blobs, sha256)),
-    read(sha256) {
+    async read(sha256) {
       try {
-        return readFileSync(blobPath(blobs, sha256));
+        return await readFile(blobPath(blobs, sha256));
       } catch (error) {
         if (isMissing(error)) return undefined;
         throw error;

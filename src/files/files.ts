@@ -33,7 +33,7 @@ export type Files = {
   /** Whether a scope may have this many more bytes. */
   hasRoom(scope: string, bytes: number): boolean;
   /** Returns all bytes; undefined without the blob. */
-  bytesOf(row: Pick<FileRow, 'sha256'>): Buffer | undefined;
+  bytesOf(row: Pick<FileRow, 'sha256'>): Promise<Buffer | undefined>;
   /** Yields the bytes from `from` up to `to`, both inclusive. */
   chunksOf(row: FileRow, from: number, to: number): Generator<Uint8Array, void>;
   /** Whether the bytes of the row exist. */

@@ -23,7 +23,13 @@ function wrongContent({ code, input }: { code?: string; input?: unknown }): stri
   return isOther && !Array.isArray(input) ? 'must be a text or an array of content blocks' : undefined;
 }
 
-export const UserMessages = listOf(z.object({ role: Role, content: Content }), MOST_MESSAGES);
+const FileIds = z
+  .array(z.string())
+  .max(MOST_PARTS)
+  .optional()
+  .meta({ description: 'ids of uploaded files, after the content; only in messages of role user' });
+
+export const UserMessages = listOf(z.object({ role: Role, content: Content, files: FileIds }), MOST_MESSAGES);
 type GivenMessages = z.output<typeof UserMessages>;
 
 export function rolesOf(messages: GivenMessages): string[] {
@@ -32,9 +38,10 @@ export function rolesOf(messages: GivenMessages): string[] {
 
 /** Drops messages of other roles. @throws Invalid when none is left, or for an unusable block */
 export const keptMessages = (messages: GivenMessages): UserMessage[] => {
-  const kept = messages.flatMap(({ role, content }, index): UserMessage[] => {
+  const kept = messages.flatMap(({ role, content, files = [] }, index): UserMessage[] => {
     if (!ROLES.has(role)) return [];
-    const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+    const written = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+    const blocks = [...written, ...files.map(blockOfFile)];
     const problem = contentProblem(role, blocks);
     if (problem !== undefined) throw new Invalid(`messages[${index}].${problem}`);
     // The check above leaves only these roles.
@@ -43,6 +50,12 @@ export const keptMessages = (messages: GivenMessages): UserMessage[] => {
   if (kept.length === 0) throw new Invalid('at least one message is required');
   return kept;
 };
+
+/** The kind follows from the file when the input is accepted. */
+const blockOfFile = (file_id: string): InputBlock => ({
+  type: 'document',
+  source: { type: 'file', file_id },
+});
 
 const contentProblem = (role: string, content: readonly InputBlock[]): string | undefined => {
   if (content.length === 0) return 'content: must be a text or have at least one block';

@@ -234,6 +234,12 @@ export type RuntimeDeps = {
   mayDecide?:
     | ((scope: string, author: Actor, call: { agent_id: string; tool: string }) => boolean)
     | undefined;
+  /**
+   * Accepts references to files of a partition in the content of input. Without it, there are no files.
+   *
+   * @throws Invalid `file not found: <id>`
+   */
+  files?: ((partition: string, content: readonly ContentBlock[]) => ContentBlock[]) | undefined;
   actors: ActorListener;
   clock: Clock;
   ids: Ids;

@@ -9,7 +9,9 @@ import {
   JSON_TYPE,
   type MediaBlock,
   mediaBlock,
+  sourceAt,
   typeOfMedia,
+  urlOfMedia,
 } from './media.ts';
 import type { ContentBlock } from './message.ts';
 import { DEEPEST, isTooDeep } from './nesting.ts';
@@ -74,7 +76,9 @@ export const blockOfPart = (part: AnswerPart): PartBlock => {
 /** Returns the size that counts towards `LARGEST_ANSWER`. */
 export const sizeOfBlock = (block: PartBlock): number => {
   if (block.type === 'text') return Buffer.byteLength(block.text);
-  return block.source.type === 'base64' ? decodedSize(block.source.data) : block.source.url.length;
+  const { source } = block;
+  if (source.type === 'base64') return decodedSize(source.data);
+  return source.type === 'url' ? source.url.length : source.file_id.length;
 };
 
 /** Returns why an answer with these blocks cannot hold more; undefined when it can. */
@@ -196,12 +200,12 @@ export const activityOfBlock = (block: PartBlock): PartActivity => {
     const named = filename === undefined ? {} : { filename };
     return { activity_type: 'data', content: { data: JSON.parse(block.text), ...named } };
   }
-  const { source, title } = block;
+  const { title } = block;
   const mediaType = typeOfMedia(block);
   return {
     activity_type: 'file',
     content: {
-      url: source.type === 'url' ? source.url : `data:${mediaType};base64,${source.data}`,
+      url: urlOfMedia(block, mediaType),
       mediaType,
       ...(title !== undefined && { filename: title }),
     },
@@ -225,7 +229,7 @@ export const blockOfActivity = ({
   const head = `data:${mediaType};base64,`;
   return url.startsWith(head)
     ? mediaBlock(mediaType, { type: 'base64', media_type: mediaType, data: url.slice(head.length) }, filename)
-    : mediaBlock(mediaType, { type: 'url', url, media_type: mediaType }, filename);
+    : mediaBlock(mediaType, sourceAt(url, mediaType), filename);
 };
 
 /** Whether the block is a part of an answer: neither text, reasoning nor a call. */

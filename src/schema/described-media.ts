@@ -14,9 +14,15 @@ export function describeMedia(block: MediaBlock): string {
   const facts = [
     ...(name === undefined ? [] : [name.replaceAll(/\p{Cc}+/gu, ' ')]),
     typeOfMedia(block),
-    ...(source.type === 'url' ? [] : [...dimensionsOf(block), sizeInWords(decodedSize(source.data))]),
+    ...sizesOf(block),
   ];
   return `[${type === 'document' ? 'file' : type} ${facts.join(', ')}]`;
+}
+
+function sizesOf(block: MediaBlock): string[] {
+  const { source } = block;
+  if (source.type === 'base64') return [...dimensionsOf(block), sizeInWords(decodedSize(source.data))];
+  return source.type === 'file' && source.bytes !== undefined ? [sizeInWords(source.bytes)] : [];
 }
 
 /** `34 KB`, `1.2 MB` */
@@ -34,7 +40,7 @@ const HEAD_CHARACTERS = 4 * 32 * 1024;
 
 function dimensionsOf({ type, source }: MediaBlock): string[] {
   // Only formats that models accept; the library also parses some expensive ones.
-  if (type !== 'image' || source.type === 'url' || imageTypeOf(source.data) === undefined) return [];
+  if (type !== 'image' || source.type !== 'base64' || imageTypeOf(source.data) === undefined) return [];
   try {
     const { width, height } = imageSize(Buffer.from(source.data.slice(0, HEAD_CHARACTERS), 'base64'));
     return [`${width}x${height}`];

@@ -44,16 +44,3 @@ export type FileList = z.infer<typeof FileList>;
 export const DeletedFile = z
   .object({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) })
   .meta({ id: 'DeletedFile', description: 'The file is deleted.' });
-
-/** The prefix of references in fields that hold a URL. */
-export const FILE_URL = 'troupe-file:';
-
-/** Returns the id of the file that a URL refers to. */
-export const fileIdIn = (url: string): string | undefined =>
-  url.startsWith(FILE_URL) ? url.slice(FILE_URL.length) : undefined;
-
-export const fileUrl = (id: string): string => `${FILE_URL}${id}`;
-
-/** The text in place of a deleted file. */
-export const deletedFileText = (name: string | undefined): string =>
-  name === undefined ? '[a file was deleted]' : `[file '${name}' was deleted]`;

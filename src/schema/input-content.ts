@@ -36,8 +36,13 @@ function blockProblem(block: MediaBlock): Problem | undefined {
   const { source, title } = block;
   if (title !== undefined && !isName(title))
     return { field: 'title', text: `must have 1 to ${LONGEST_NAME} characters, and no control characters` };
-  const type = source.media_type === undefined ? undefined : typeProblem(block.type, source.media_type);
+  const isChecked = source.media_type !== undefined && source.type !== 'file';
+  const type = isChecked ? typeProblem(block.type, source.media_type ?? '') : undefined;
   if (type !== undefined) return { field: 'media_type', text: type };
+  if (source.type === 'file') {
+    const text = fileIdProblem(source.file_id);
+    return text === undefined ? undefined : { field: 'file_id', text };
+  }
   const text = source.type === 'url' ? urlProblem(source.url) : dataProblem(source.data);
   return text === undefined ? undefined : { field: source.type === 'url' ? 'url' : 'data', text };
 }
@@ -49,6 +54,12 @@ function typeProblem(type: MediaBlock['type'], media_type: string): string | und
   return type === 'document'
     ? `must not be of a type for which there is a block of type '${kind}' (got ${quoted(media_type)})`
     : `must be ${type}/* in a block of type '${type}' (got ${quoted(media_type)})`;
+}
+
+function fileIdProblem(file_id: string): string | undefined {
+  return /^[\w-]{1,128}$/.test(file_id)
+    ? undefined
+    : `must be the id of an uploaded file (got ${quoted(file_id)})`;
 }
 
 function urlProblem(url: string): string | undefined {

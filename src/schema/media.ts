@@ -1,3 +1,4 @@
+import { fileIdIn, fileUrl } from './file-url.ts';
 import { kindOfMedia } from './media-kind.ts';
 import { type ContentBlock, textOf } from './message.ts';
 
@@ -41,7 +42,16 @@ type DataUrl = { media_type: string; parameters: string; data: string };
 export const sourceAt = (url: string, media_type?: string): MediaBlock['source'] => {
   const inline = splitDataUrl(url);
   if (inline) return { type: 'base64', media_type: media_type ?? inline.media_type, data: inline.data };
+  const file_id = fileIdIn(url);
+  if (file_id !== undefined)
+    return { type: 'file', file_id, ...(media_type !== undefined && { media_type }) };
   return { type: 'url', url, ...(media_type !== undefined && { media_type }) };
+};
+
+/** The inverse of `sourceAt`: bytes are in a `data:` URL. */
+export const urlOfMedia = ({ source }: MediaBlock, media_type: string): string => {
+  if (source.type === 'url') return source.url;
+  return source.type === 'file' ? fileUrl(source.file_id) : `data:${media_type};base64,${source.data}`;
 };
 
 /** Creates a block from JSON text: readers that only support text treat it as text. */

@@ -21,9 +21,17 @@ const SOURCES = [
     media_type: z.string(),
     data: z.string().meta({ description: 'standard base64 with padding; at most 8 MiB decoded' }),
   }),
+  z.object({
+    type: z.literal('file'),
+    file_id: z.string().meta({ description: 'id of an uploaded file' }),
+    media_type: z.string().optional().meta({ description: 'set by the service: that of the file' }),
+    bytes: z.int().optional().meta({ description: 'set by the service: size of the file' }),
+  }),
 ] as const;
 
-export const MediaSource = z.discriminatedUnion('type', SOURCES, { error: unknownType(['url', 'base64']) });
+export const MediaSource = z.discriminatedUnion('type', SOURCES, {
+  error: unknownType(['url', 'base64', 'file']),
+});
 
 const PartNote = z
   .object({
@@ -70,7 +78,7 @@ export const InputBlock = z
   });
 /**
  * A text or a file of a message or of the result of a tool (runtime.md 2.3). `fileBlock` of `troupe/client` converts
- * a `Blob` to one. A file is a URL, or standard base64 of at most 8 MiB.
+ * a `Blob` to one. A file is a URL, standard base64 of at most 8 MiB, or the id of an uploaded file.
  *
  * @example
  * ```ts

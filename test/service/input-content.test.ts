@@ -86,7 +86,17 @@ const REFUSED: [block: unknown, status: number, error: string][] = [
   ['text', 422, `${place}: must be an object, not a string`],
   [{ type: 'text' }, 422, `missing field '${place}.text'`],
   [{ type: 'image' }, 422, `missing field '${place}.source'`],
-  [{ type: 'image', source: { type: 'file' } }, 422, `${place}.source.type: must be one of 'url', 'base64'`],
+  [
+    { type: 'image', source: { type: 'path' } },
+    422,
+    `${place}.source.type: must be one of 'url', 'base64', 'file'`,
+  ],
+  [{ type: 'image', source: { type: 'file' } }, 422, `missing field '${place}.source.file_id'`],
+  [
+    { type: 'image', source: { type: 'file', file_id: 'a b' } },
+    400,
+    `${place}.source.file_id: must be the id of an uploaded file (got 'a b')`,
+  ],
   [
     { type: 'image', source: { type: 'base64', data: 'AAAA' } },
     422,

@@ -45,6 +45,7 @@ t.test('the manual groups its tables under headings', async (t) => {
     '### Seed',
     '### Mailbox',
     '### Runs',
+    '### Files',
     '### A2A',
     '### MCP',
     '### OpenAI',

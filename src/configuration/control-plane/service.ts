@@ -1,4 +1,5 @@
 import { createDiscovery } from '../../models/discovery.ts';
+import type { FileReader } from '../../models/file-input.ts';
 import type { Provider } from '../../models/model.ts';
 import type { Routes } from '../../models/route.ts';
 import type { Transport } from '../../models/transport/types.ts';
@@ -72,6 +73,8 @@ export type ConfigDeps = {
   routes: Routes;
   env: Readonly<Record<string, string | undefined>>;
   transport: Transport;
+  /** If absent, no message may refer to a file. */
+  files?: FileReader | undefined;
   /** Secrets of settings and the environment, which are masked in all external text. */
   secrets?: readonly (string | undefined)[];
   subAgents: SubAgents;
@@ -101,6 +104,7 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
     routes: deps.routes,
     env: deps.env,
     transport: deps.transport,
+    files: deps.files,
     subAgents: deps.subAgents,
     remoteAgents: deps.remoteAgents,
   };

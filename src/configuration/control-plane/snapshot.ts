@@ -35,7 +35,7 @@ export type Snapshot = {
   pluginTools(): readonly ToolDescriptor[];
 };
 
-export type SnapshotDeps = Pick<ModelsInput, 'providers' | 'routes' | 'env' | 'transport'> & {
+export type SnapshotDeps = Pick<ModelsInput, 'providers' | 'routes' | 'env' | 'transport' | 'files'> & {
   plugins(skills: SkillSource): readonly Plugin[];
   /** Skills of the folder. */
   fileSkills: SkillSet;

@@ -1,6 +1,13 @@
 import { sizeOfBlock } from '../../schema/answer-part.ts';
 import { describeMedia } from '../../schema/described-media.ts';
-import { imageTypeOf, isTextType, type MediaBlock, type Modality, modalityOf } from '../../schema/media.ts';
+import {
+  imageTypeOf,
+  isTextType,
+  type MediaBlock,
+  type Modality,
+  modalityOf,
+  urlOfMedia,
+} from '../../schema/media.ts';
 import type { ContentBlock, Message } from '../../schema/message.ts';
 import type { ModelSpec } from '../../schema/model.ts';
 import { ModelError } from '../errors.ts';
@@ -114,13 +121,13 @@ export const filePart = (block: MediaBlock): FilePart => {
     type: 'file',
     kind,
     mediaType: sentType(block),
-    data: source.type === 'base64' ? { base64: source.data } : { url: source.url },
+    data: source.type === 'base64' ? { base64: source.data } : { url: urlOfMedia(block, '') },
     ...(title !== undefined && { filename: title.toWellFormed() }),
   };
 };
 
 const sentType = ({ type, source }: MediaBlock): string => {
-  if (source.type === 'url') return ASSUMED_TYPE[type];
+  if (source.type !== 'base64') return ASSUMED_TYPE[type];
   if (type === 'image') {
     const byBytes = imageTypeOf(source.data);
     if (byBytes !== undefined) return byBytes;

@@ -25,10 +25,15 @@ const KINDS = {
 export function mediaTokens(kind: keyof typeof KINDS, source: Media): number {
   const { bytes, least, most, usual } = KINDS[kind];
   if (source.type === 'url') return usual;
+  if (source.type === 'file')
+    return source.bytes === undefined ? usual : clamp(source.bytes / bytes, least, most);
   const size = Buffer.byteLength(source.data, 'base64');
   if (kind === 'document' && isText(source.media_type)) return textFileTokens(source.data, size);
-  return Math.min(most, Math.max(least, Math.ceil(size / bytes)));
+  return clamp(size / bytes, least, most);
 }
+
+const clamp = (tokens: number, least: number, most: number): number =>
+  Math.min(most, Math.max(least, Math.ceil(tokens)));
 
 const isText = (mediaType: string): boolean => /^text\/|[/+](?:json|xml|yaml)\b/.test(mediaType);
 

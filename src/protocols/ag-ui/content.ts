@@ -16,6 +16,7 @@ const Part = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('binary'),
     mimeType: z.string(),
+    id: z.string().optional().catch(undefined),
     data: z.string().optional(),
     url: z.string().optional(),
   }),
@@ -51,12 +52,14 @@ const sourceOf = (source: z.output<typeof Source>): MediaBlock['source'] =>
     ? sourceAt(source.value, source.mimeType)
     : { type: 'base64', media_type: source.mimeType, data: source.value };
 
-/** A legacy form without kinds of media. A part that only references an external file is not usable. */
+/** A legacy form without kinds of media. An id is that of an uploaded file. */
 const binaryBlock = ({
   mimeType,
+  id,
   data,
   url,
 }: Extract<z.output<typeof Part>, { type: 'binary' }>): MediaBlock | undefined => {
   if (data !== undefined) return mediaBlock(mimeType, { type: 'base64', media_type: mimeType, data });
-  return url === undefined ? undefined : mediaBlock(mimeType, sourceAt(url, mimeType));
+  if (url !== undefined) return mediaBlock(mimeType, sourceAt(url, mimeType));
+  return id === undefined ? undefined : mediaBlock(mimeType, { type: 'file', file_id: id });
 };

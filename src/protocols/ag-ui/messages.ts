@@ -1,4 +1,5 @@
 import type { Message as AgUiMessage, ToolCall as AgUiToolCall, ContentPart } from '@ag-ui/core';
+import { fileUrl } from '../../schema/file-url.ts';
 import { textWithoutData } from '../../schema/media.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import { textOf } from '../../schema/message.ts';
@@ -83,11 +84,11 @@ const partOf = (block: ContentBlock): ContentPart | undefined => {
     case 'video':
     case 'document': {
       const { type, source } = block;
-      if (source.type === 'url') {
-        const { url: value, media_type: mimeType } = source;
-        return { type, source: { type: 'url', value, ...(mimeType !== undefined && { mimeType }) } };
-      }
-      return { type, source: { type: 'data', value: source.data, mimeType: source.media_type } };
+      if (source.type === 'base64')
+        return { type, source: { type: 'data', value: source.data, mimeType: source.media_type } };
+      const { media_type: mimeType } = source;
+      const value = source.type === 'url' ? source.url : fileUrl(source.file_id);
+      return { type, source: { type: 'url', value, ...(mimeType !== undefined && { mimeType }) } };
     }
   }
 };

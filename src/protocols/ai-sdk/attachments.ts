@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { decodedSize, isBase64 } from '../../schema/base64.ts';
+import { fileIdIn } from '../../schema/file-url.ts';
 import { mediaBlock, splitDataUrl } from '../../schema/media.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 import { Invalid } from '../../schema/outcome.ts';
@@ -29,6 +30,8 @@ export const createAttachments = (): Attachments => {
   let bytes = 0;
   return {
     add(part) {
+      const reference = referenceIn(part);
+      if (reference) return reference;
       files += 1;
       if (files > MOST_FILES) throw new Invalid(`attachments are limited to ${MOST_FILES} files per request`);
       const { mime, data, name } = read(part);
@@ -37,6 +40,14 @@ export const createAttachments = (): Attachments => {
       return mediaBlock(mime, { type: 'base64', media_type: mime, data }, name);
     },
   };
+};
+
+/** Returns the block of a part that refers to an uploaded file. */
+const referenceIn = (part: object): ContentBlock | undefined => {
+  const { data } = FilePart.safeParse(part);
+  const file_id = data && fileIdIn(data.url);
+  if (file_id === undefined) return undefined;
+  return mediaBlock(data?.mediaType ?? '', { type: 'file', file_id }, data?.filename?.trim());
 };
 
 /** @throws Invalid */

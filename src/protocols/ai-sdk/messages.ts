@@ -1,6 +1,6 @@
 import { activityOfBlock } from '../../schema/answer-part.ts';
 import { inexactInteger } from '../../schema/exact-integers.ts';
-import { isData, type MediaBlock, UNKNOWN_TYPE } from '../../schema/media.ts';
+import { isData, type MediaBlock, UNKNOWN_TYPE, urlOfMedia } from '../../schema/media.ts';
 import type { ContentBlock, Message, ToolCall } from '../../schema/message.ts';
 import { textOf } from '../../schema/message.ts';
 import type { SourceBlock } from '../../schema/provider-tool.ts';
@@ -168,8 +168,9 @@ const sourcePart = (block: SourceBlock): Part => {
 };
 
 /** The client requires a media type, but a stored link may have none. */
-const filePart = ({ source, title }: MediaBlock, assumed: string): Part => {
+const filePart = (block: MediaBlock, assumed: string): Part => {
+  const { source, title } = block;
   const mediaType = source.media_type ?? assumed;
-  const url = source.type === 'url' ? source.url : `data:${mediaType};base64,${source.data}`;
+  const url = urlOfMedia(block, mediaType);
   return { type: 'file', mediaType, url, ...(title !== undefined && { filename: title }) };
 };

@@ -14,7 +14,7 @@ const contentOf = (block: PartBlock, uri: string): CallToolResult['content'][num
   if (block.type === 'text')
     return { type: 'resource', resource: { uri, mimeType: JSON_TYPE, text: block.text } };
   const { type, source } = block;
-  if (source.type === 'url') return { type: 'text', text: describeMedia(block) };
+  if (source.type !== 'base64') return { type: 'text', text: describeMedia(block) };
   const { media_type: mimeType, data } = source;
   if (type === 'image' || type === 'audio') return { type, mimeType, data };
   return { type: 'resource', resource: { uri, mimeType, blob: data } };

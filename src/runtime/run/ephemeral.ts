@@ -7,6 +7,7 @@ import type { Resume, ResumeMode, Run, RunAdapter } from '../../schema/run.ts';
 import type { BudgetMeter, RunTraces, RuntimeDeps, RuntimeObserver, UsageBook } from '../deps.ts';
 import { unstoredLedger } from '../ledger/in-memory.ts';
 import { historyOf } from '../ledger/ledger.ts';
+import { acceptFiles } from '../thread/accept-files.ts';
 import { refuseExcessRuns, refuseExhausted } from '../thread/exhausted.ts';
 import type { DecisionInput } from '../thread/submission.ts';
 import { acceptDecision } from '../thread/tickets.ts';
@@ -89,9 +90,11 @@ export const createEphemeralRuns = (deps: RuntimeDeps): EphemeralRuns => {
   const live = new Set<Execution>();
   let closed = false;
   return {
-    start(input) {
+    start(given) {
       if (closed) throw new Unavailable('service is shutting down');
-      const { scope, agent, spender } = input;
+      const { scope, agent, spender } = given;
+      const messages = acceptFiles(deps, scope, given.messages);
+      const input = messages === given.messages ? given : { ...given, messages };
       if (spender) {
         refuseExhausted(deps, scope, agent, spender);
         refuseExcessRuns(deps, scope, agent, { spender });

@@ -3,6 +3,7 @@ import { editProblem } from '../../loop/accept-decision.ts';
 import type { ResolvedAgent } from '../../loop/agent.ts';
 import type { BudgetSubject } from '../../schema/budget.ts';
 import { Conflict, NotFound, Unavailable, Unprocessable } from '../../schema/outcome.ts';
+import { baseOf, partitionOf } from '../../schema/partition.ts';
 import type { Run } from '../../schema/run.ts';
 import { hasTag, type RunRecord } from '../../schema/run-state.ts';
 import type { TaskEvent } from '../delegation/task-list.ts';
@@ -15,6 +16,7 @@ import { endStray } from '../maintenance/stray-runs.ts';
 import { followRun, isRunPausing, takesInput } from '../run/control.ts';
 import type { Attach } from '../run/live-channel.ts';
 import { spenderOf, subjectOfNew, subjectOfRun } from '../run/payer.ts';
+import { acceptFiles } from './accept-files.ts';
 import { isSlotFree } from './concurrency.ts';
 import { refuseExcessRuns, refuseExhausted } from './exhausted.ts';
 import { continuedRun, isOfUser, refuseForeign } from './open-run.ts';
@@ -61,8 +63,9 @@ const EVENT_OF = {
   resume_open_run: 'CONTINUE',
 } as const satisfies Record<Submission['mode'], string>;
 
-/** Resolves when the input is durable. @throws Conflict, NotFound */
-export const submit = async (thread: Thread, submission: Submission): Promise<Accepted> => {
+/** Resolves when the input is durable. @throws Conflict, NotFound, Invalid for an unknown file */
+export const submit = async (thread: Thread, given: Submission): Promise<Accepted> => {
+  const submission = withFiles(thread, given);
   const earlier = submission.run_id === undefined ? undefined : knownRun(thread, submission.run_id);
   if (earlier) return acceptedBefore(earlier);
   let continues = checkInput(thread, submission);
@@ -78,6 +81,14 @@ export const submit = async (thread: Thread, submission: Submission): Promise<Ac
     (accept, refuse) => ({ type, request: { accept, refuse, decided, continues, ...submission } }),
     subjectOf(thread, submission, continues),
   );
+};
+
+/** Users name their own files in any thread. Input of a sub-agent was accepted with that of its parent. */
+const withFiles = ({ deps, scope }: Thread, submission: Submission): Submission => {
+  const { messages, mode, by } = submission;
+  if (mode === 'sub_agent') return submission;
+  const accepted = acceptFiles(deps, partitionOf({ scope: baseOf(scope), user: by?.user }), messages);
+  return accepted === messages ? submission : { ...submission, messages: accepted };
 };
 
 /** Undefined while no budget limits concurrent runs. */

@@ -196,7 +196,7 @@ const filePart = (block: MediaBlock, { modalities }: PromptRules): LanguageModel
   return {
     type: 'file',
     mediaType,
-    data: source.type === 'base64' ? source.data : urlOf(source.url),
+    data: source.type === 'base64' ? source.data : urlOf(source.type === 'url' ? source.url : source.file_id),
     ...(title !== undefined && { filename: title }),
   };
 };

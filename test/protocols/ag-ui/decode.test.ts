@@ -147,6 +147,7 @@ t.test('converts messages to input, part by part, with their ids', async (t) => 
           { type: 'document', source: base64('application/pdf', 'AA==') },
           { type: 'image', source: base64('IMAGE/png', 'AAAA') },
           { type: 'document', source: { type: 'url', url: 'https://a.b/d', media_type: 'application/pdf' } },
+          { type: 'image', source: { type: 'file', file_id: 'file-1' } },
         ],
       },
     ],
