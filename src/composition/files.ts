@@ -10,16 +10,20 @@ import type { Store } from '../store/index.ts';
 type Parts = { store: Store; clock: Clock; ids: Ids; settings: Settings; metrics: Metrics; log: Log };
 
 /** Creates the files of the service, whose bytes are in the data directory. */
-export const openFiles = ({ store, clock, ids, settings, metrics, log }: Parts): Files =>
-  createFiles({
+export const openFiles = ({ store, clock, ids, settings, metrics, log }: Parts): Files => {
+  const blobs = createBlobs(settings.storage_dir, ids.uuid);
+  // No commit of this process has begun.
+  blobs.removeUnfinished();
+  return createFiles({
     store,
-    blobs: createBlobs(settings.storage_dir, ids.uuid),
+    blobs,
     clock,
     ids,
     settings: settings.files,
     observe: metrics.files,
     log,
   });
+};
 
 /** The port through which models read files. */
 export const createFileReader = (files: Files): FileReader => ({

@@ -7,10 +7,16 @@ export type Stores = { store: Store; sink: Store | undefined; close(): Promise<v
 
 /** @throws the error of the store for a folder that it cannot open */
 export const openStores = async (
-  { storage_dir: dir, durability, secrets_key: secretsKey, trace, observability_disable }: Settings,
+  { storage_dir: dir, durability, secrets_key: secretsKey, trace, observability_disable, files }: Settings,
   warn: (problem: string) => void,
 ): Promise<Stores> => {
-  const store = await openStore({ dir, durability, warn, ...(secretsKey !== undefined && { secretsKey }) });
+  const store = await openStore({
+    dir,
+    durability,
+    warn,
+    ...(secretsKey !== undefined && { secretsKey }),
+    ...(files.enabled && { inlineMaxBytes: files.inline_max_bytes }),
+  });
   try {
     const { sink_dir } = trace;
     const hasSink = sink_dir !== undefined && !observability_disable;

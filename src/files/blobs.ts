@@ -1,19 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-} from 'node:fs';
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync, unlinkSync } from 'node:fs';
+import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Unavailable } from '../schema/outcome.ts';
-import { areBlobsHeld, blobNames, blobPath, blobsIn, flushFolder, incomingIn } from '../store/index.ts';
+import { areBlobsHeld, blobNames, blobPath, blobsIn, incomingIn, nameBlob } from '../store/index.ts';
 
 /**
  * The bytes of files on the disk, once for each content (openai.md 9.2). `cluster.md` replaces this module, and nothing
@@ -130,17 +120,9 @@ const writerTo = (file: FileHandle, { path, blobs }: Target): BlobWriter => {
         const sha256 = hash.digest('hex');
         await file.sync();
         naming(sha256);
-        const target = blobPath(blobs, sha256);
-        const folder = dirname(target);
-        if (!existsSync(folder)) {
-          mkdirSync(folder, { recursive: true, mode: 0o700 });
-          chmodSync(blobs, 0o700);
-          flushFolder(blobs);
-        }
-        await rename(path, target);
+        await nameBlob(blobs, path, sha256);
         isOpen = false;
         await file.close();
-        flushFolder(folder);
         return { sha256, bytes };
       } catch (cause) {
         await abort();

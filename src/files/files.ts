@@ -3,7 +3,7 @@ import type { FilePurpose, StoredFile } from '../schema/file.ts';
 import { guessMediaType, UNKNOWN_TYPE } from '../schema/media.ts';
 import { InsufficientStorage, TooLarge } from '../schema/outcome.ts';
 import { baseOf } from '../schema/partition.ts';
-import type { Batch, FileQuery, FileRow } from '../store/index.ts';
+import type { FileQuery, FileRow } from '../store/index.ts';
 import type { BlobWriter, WrittenBlob } from './blobs.ts';
 import type { FileDeps, FileObserver, FileSettings } from './deps.ts';
 import { cleanFileName } from './file-name.ts';
@@ -26,12 +26,6 @@ export type Files = {
   get(id: string): FileRow | undefined;
   list(query: FileQuery): FileRow[];
   remove(row: FileRow): Promise<void>;
-  /** Adds the removal of a file to a commit. */
-  removeIn(batch: Batch, row: FileRow): void;
-  /** Writes a blob without a row, for a file of a thread whose row is part of a later commit. */
-  write(bytes: Uint8Array): Promise<WrittenBlob>;
-  /** Whether a scope may have this many more bytes. */
-  hasRoom(scope: string, bytes: number): boolean;
   /** Returns all bytes; undefined without the blob. */
   bytesOf(row: Pick<FileRow, 'sha256'>): Promise<Buffer | undefined>;
   /** Yields the bytes from `from` up to `to`, both inclusive. */
@@ -74,10 +68,7 @@ export const createFiles = (deps: FileDeps): Files => {
   const account = createAccount(deps);
   const receive = createReceiver(deps, removal, account);
 
-  const removeIn: Files['removeIn'] = (batch, row) => {
-    store.files.remove(batch, row);
-    batch.afterwards.push(() => removal.later(row.sha256));
-  };
+  store.files.onRemoved(removal.later);
 
   return {
     receive,
@@ -91,20 +82,9 @@ export const createFiles = (deps: FileDeps): Files => {
     list: (query) => store.files.list(query).filter((row) => !isExpired(row, clock.now())),
     async remove(row) {
       const batch = store.batch();
-      removeIn(batch, row);
+      store.files.remove(batch, row);
       await store.commit(batch, 'input');
     },
-    removeIn,
-    async write(bytes) {
-      const writer = await blobs.open();
-      try {
-        await writer.write(bytes);
-        return await writer.finish(removal.noteWritten);
-      } finally {
-        await writer.abort();
-      }
-    },
-    hasRoom: account.hasRoom,
     bytesOf: ({ sha256 }) => blobs.read(sha256),
     chunksOf: ({ sha256 }, from, to) => blobs.chunks(sha256, from, to),
     isComplete: ({ sha256 }) => blobs.has(sha256),

@@ -3,7 +3,7 @@ import type { FileDeps } from './deps.ts';
 /**
  * Removes expired files, and blobs that no file names.
  *
- * Guarantees: a blob that is being committed, or was written within a minute, stays; so does every blob while a backup
+ * Guarantees: a blob whose row is being committed stays; so does every blob while a backup
  * is being made. Only an unnamed blob that was written before the grace period is removed.
  * Relies on one process for a folder.
  * Cost: a timer, and a list of the folder each hour.
@@ -13,14 +13,10 @@ export type Removal = {
   later(sha256: string): void;
   /** Keeps the blob until the returned function is called, after the commit of its row. */
   keep(sha256: string): () => void;
-  /** Keeps a blob whose row is part of a later commit, for a minute. */
-  noteWritten(sha256: string): void;
   start(): void;
   stop(): void;
 };
 
-/** Files of threads are committed within this time after their bytes are written. */
-const KEPT_MS = 60_000;
 const ROUND_MS = 1000;
 const SWEEP_MS = 3_600_000;
 const EXPIRY_MS = 30_000;
@@ -34,11 +30,11 @@ export const createRemoval = (deps: FileDeps): Removal => {
   const graceMs = settings.grace_secs * 1000;
   /** When to remove, by content. */
   const due = new Map<string, number>();
-  const kept = createKept(clock);
+  const kept = createKept();
   const timers: NodeJS.Timeout[] = [];
 
-  const later = (sha256: string, ms = graceMs): void => {
-    if (due.size < MOST_DUE) due.set(sha256, clock.now() + ms);
+  const later = (sha256: string): void => {
+    if (due.size < MOST_DUE) due.set(sha256, clock.now() + graceMs);
   };
 
   /** Returns whether nothing remains to be done for the blob. */
@@ -79,18 +75,13 @@ export const createRemoval = (deps: FileDeps): Removal => {
         if (!store.files.hasBlob(sha256)) later(sha256);
       };
     },
-    noteWritten(sha256) {
-      kept.addFor(sha256, KEPT_MS);
-      later(sha256, KEPT_MS);
-    },
     start() {
-      blobs.removeUnfinished();
       const sweeping = guarded(sweep);
       void sweeping();
       timers.push(
         setInterval(guarded(round), ROUND_MS).unref(),
         setInterval(
-          guarded(() => expire(deps, later)),
+          guarded(() => expire(deps)),
           EXPIRY_MS,
         ).unref(),
         setInterval(sweeping, SWEEP_MS).unref(),
@@ -102,19 +93,11 @@ export const createRemoval = (deps: FileDeps): Removal => {
   };
 };
 
-/** Contents that must not be removed although no file names them yet. */
-const createKept = (clock: FileDeps['clock']) => {
+/** Contents of uploads whose rows are being committed. */
+const createKept = () => {
   const held = new Map<string, number>();
-  const until = new Map<string, number>();
   return {
-    has(sha256: string): boolean {
-      if ((until.get(sha256) ?? 0) > clock.now()) return true;
-      until.delete(sha256);
-      return held.has(sha256);
-    },
-    addFor(sha256: string, ms: number): void {
-      until.set(sha256, clock.now() + ms);
-    },
+    has: (sha256: string): boolean => held.has(sha256),
     add(sha256: string): () => void {
       held.set(sha256, (held.get(sha256) ?? 0) + 1);
       return () => {
@@ -127,15 +110,12 @@ const createKept = (clock: FileDeps['clock']) => {
 };
 
 /** Removes the rows of expired files. */
-const expire = async ({ store, clock }: FileDeps, later: (sha256: string) => void): Promise<void> => {
+const expire = async ({ store, clock }: FileDeps): Promise<void> => {
   for (;;) {
     const expired = store.files.expiredBefore(clock.now(), MOST_AT_ONCE);
     if (expired.length === 0) return;
     const batch = store.batch();
-    for (const row of expired) {
-      store.files.remove(batch, row);
-      batch.afterwards.push(() => later(row.sha256));
-    }
+    for (const row of expired) store.files.remove(batch, row);
     await store.commit(batch);
   }
 };

@@ -5,8 +5,8 @@ export {
   blobNames,
   blobPath,
   blobsIn,
-  flushFolder,
   incomingIn,
+  nameBlob,
 } from './engine/blob-folder.ts';
 export { checkId } from './engine/keys.ts';
 export { MOST_EXAMINED, type Page, Position, type Search } from './engine/page.ts';

@@ -4,6 +4,7 @@ import { pack } from 'msgpackr';
 import { Outcome, Unavailable } from '../schema/outcome.ts';
 import { copyTo } from './engine/backup.ts';
 import { type Batch, createBatch, type Rows, type Write } from './engine/batch.ts';
+import { blobsIn } from './engine/blob-folder.ts';
 import { type CommitKind, createCommitter } from './engine/committer.ts';
 import { type Counters, createCounters } from './engine/counters.ts';
 import { checkDataFile } from './engine/data-file.ts';
@@ -16,8 +17,10 @@ import {
 } from './engine/environment.ts';
 import { prepareFolder, reasonOf } from './engine/folder.ts';
 import type { Key } from './engine/keys.ts';
+import { createMediaTexts, type MediaTexts } from './engine/media-texts.ts';
 import { createOrder, type Order } from './engine/order.ts';
 import { type Ownership, takeOwnership } from './engine/owner.ts';
+import { createPendingBlobs, type PendingBlobs } from './engine/pending-blobs.ts';
 import { makeFolderPrivate } from './engine/private-files.ts';
 import { createRemovals, type Removals } from './engine/removals.ts';
 import { readStats, type StoreStats } from './engine/stats.ts';
@@ -66,6 +69,8 @@ export type StoreOptions = {
   mapSize?: number;
   /** Encrypts the secrets of the configuration; defaults to a generated key. See `secrets-key.ts`. */
   secretsKey?: string;
+  /** The most bytes of a file that stay in the row of its message; without it, all do. */
+  inlineMaxBytes?: number | undefined;
   /** `false` for a folder of traces only: it gets no key. */
   holdsSecrets?: boolean;
   /** Receives problems that an operator should fix although the store opens, and the progress of a long upgrade. */
@@ -206,12 +211,13 @@ const openEnvironment = (dir: string, mapSize: number | undefined): RootDatabase
 const assemble = (
   root: RootDatabase,
   ownership: Ownership,
-  { dir, durability, secretsKey, holdsSecrets = true, warn = () => {} }: StoreOptions,
+  { dir, durability, secretsKey, inlineMaxBytes, holdsSecrets = true, warn = () => {} }: StoreOptions,
 ): { store: Store; sealAll(): Promise<void> } => {
   const env = createEnvironment(root);
   const meta = env.rows('meta');
   const counters = createCounters(env.rows('counters'), env.counter);
-  const committer = createCommitter(env, counters, { dir, durability, probe: probeOf(meta) });
+  const pendingBlobs = createPendingBlobs();
+  const committer = createCommitter(env, counters, { dir, durability, probe: probeOf(meta), pendingBlobs });
   const removals = createRemovals(env, (batch) => committer.commit(batch, 'progress'));
   const controlPlane = createControlPlane(env, meta, {
     dir,
@@ -236,7 +242,14 @@ const assemble = (
     batch: createBatch,
     commit: (batch, kind = 'progress') => committer.commit(batch, kind),
     removals,
-    ...createTables(env, { counters, removals, order: createOrder(meta), linkKey: takeLinkKey(meta) }),
+    ...createTables(env, {
+      counters,
+      removals,
+      order: createOrder(meta),
+      linkKey: takeLinkKey(meta),
+      pendingBlobs,
+      media: createMediaTexts(blobsIn(dir), inlineMaxBytes),
+    }),
     ...controlPlane.tables,
     get writable() {
       return committer.writable;
@@ -267,8 +280,18 @@ const createTables = (
     removals,
     order,
     linkKey,
-  }: { counters: Counters; removals: Removals; order: Order; linkKey: Buffer },
+    pendingBlobs,
+    media,
+  }: {
+    counters: Counters;
+    removals: Removals;
+    order: Order;
+    linkKey: Buffer;
+    pendingBlobs: PendingBlobs;
+    media: MediaTexts;
+  },
 ): Tables => {
+  const files = createFileTable(env, counters, { linkKey, pendingBlobs });
   const tasks = createTaskIndex(env, counters);
   const runs = createRunTable(env, { counters, order, tasks });
   const threadExpiries = createThreadExpiryTable(env);
@@ -276,7 +299,7 @@ const createTables = (
     threads: createThreadTable(env, counters, threadExpiries),
     threadExpiries,
     transcripts: createTranscriptTable(env),
-    messages: createMessageTable(env, runs, removals),
+    messages: createMessageTable(env, { answers: runs, removals, media, files }),
     pending: createPendingTable(env),
     retractions: createRetractionTable(env, removals),
     stopped: createStoppedTable(env, removals),
@@ -295,7 +318,7 @@ const createTables = (
     deadlines: createDeadlineTable(env),
     awaiting: createListedRuns(env, 'awaiting_tasks'),
     driven: createListedRuns(env, 'driven_runs'),
-    events: createEventTable(env, runs),
+    events: createEventTable(env, runs, media),
     state: createStateTable(env),
     pushOutbox: createPushOutbox(env, { order }),
     traces: createTraceTable(env),
@@ -310,7 +333,7 @@ const createTables = (
     mcpCatalogs: createMcpCatalogTable(env),
     usage: createUsageTable(env),
     accessEvents: createAccessEventTable(env),
-    files: createFileTable(env, counters, linkKey),
+    files,
   };
 };
 

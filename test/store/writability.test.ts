@@ -4,6 +4,7 @@ import { createBatch } from '../../src/store/engine/batch.ts';
 import { createCommitter } from '../../src/store/engine/committer.ts';
 import { createCounters } from '../../src/store/engine/counters.ts';
 import { createEnvironment, openRoot, type Transaction } from '../../src/store/engine/environment.ts';
+import { createPendingBlobs } from '../../src/store/engine/pending-blobs.ts';
 import { startChild } from './child.ts';
 
 /** The outcome of commits as the store reports it. */
@@ -80,6 +81,7 @@ const committerFor = (t: Parameters<typeof startChild>[0], how: (done: Transacti
     {
       dir: 'the folder',
       durability: 'power',
+      pendingBlobs: createPendingBlobs(),
       probe: () => ({ kind: 'put', rows, key: ['probe'], value: Buffer.from([1]) }),
     },
   );

@@ -27,6 +27,7 @@ const NOWHERE: Omit<LedgerStore, 'tickets'> = {
   driven: { put: nothing, remove: nothing },
   pastStates: { at: none, put: nothing },
   state: { get: none, put: nothing, remove: nothing },
+  files: { removeThread: nothing },
   events: { last: () => 0, append: nothing },
 };
 

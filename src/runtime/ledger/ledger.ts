@@ -37,6 +37,7 @@ export type LedgerStore = {
   driven: Pick<Store['driven'], 'put' | 'remove'>;
   tickets: Store['tickets'];
   state: Pick<Store['state'], 'get' | 'put' | 'remove'>;
+  files: Pick<Store['files'], 'removeThread'>;
   pastStates: Pick<Store['pastStates'], 'at' | 'put'>;
   events: Pick<Store['events'], 'last' | 'append'>;
 };

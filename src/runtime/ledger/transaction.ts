@@ -106,6 +106,7 @@ export const removeThread = ({ ledger, batch }: Write): void => {
   store.transcripts.removeAll(batch, scope, id);
   store.removals.begin(batch, scope, id);
   store.state.remove(batch, scope, id);
+  store.files.removeThread(batch, scope, id);
   ledger.pending = [];
   ledger.kept = undefined;
   ledger.savedState = undefined;

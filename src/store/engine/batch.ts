@@ -23,6 +23,8 @@ export type Batch = {
   readonly counts: [key: Key, by: number][];
   readonly notes: Note[];
   readonly answers: Answers;
+  /** Contents by their hash, which are written to the disk before the rows. */
+  readonly blobs: Map<string, Uint8Array>;
   /** Called when readers see the writes, in the order of the commits; must not throw. */
   readonly afterwards: (() => void)[];
 };
@@ -38,6 +40,7 @@ export const createBatch = (): Batch => ({
   counts: [],
   notes: [],
   answers: { texts: new Map(), earlier: [] },
+  blobs: new Map(),
   afterwards: [],
 });
 

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
+  chmodSync,
   closeSync,
   constants,
   copyFileSync,
@@ -14,7 +15,8 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { open, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { PRIVATE } from './private-files.ts';
 
@@ -105,7 +107,7 @@ const linkOrCopy = (source: string, target: string): void => {
 };
 
 /** Makes new names in a folder survive a power loss. */
-export const flushFolder = (folder: string): void => {
+const flushFolder = (folder: string): void => {
   const descriptor = openSync(folder, 'r');
   try {
     fsyncSync(descriptor);
@@ -123,4 +125,45 @@ export const examineBlob = async (blobs: string, sha256: string): Promise<BlobSt
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   return hash.digest('hex') === sha256 ? 'complete' : 'wrong';
+};
+
+/** Gives a complete file of the folder `incoming` the name of its content. */
+export const nameBlob = async (blobs: string, path: string, sha256: string): Promise<void> => {
+  const target = blobPath(blobs, sha256);
+  const folder = dirname(target);
+  if (!existsSync(folder)) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(blobs, 0o700);
+    flushFolder(blobs);
+  }
+  await rename(path, target);
+  flushFolder(folder);
+};
+
+/** Resolves when the content is on the disk under its name. */
+export const writeBlob = async (blobs: string, sha256: string, bytes: Uint8Array): Promise<void> => {
+  const incoming = incomingIn(blobs);
+  mkdirSync(incoming, { recursive: true, mode: 0o700 });
+  const path = join(incoming, randomUUID());
+  const file = await open(path, 'wx', PRIVATE);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await nameBlob(blobs, path, sha256);
+};
+
+/** Contents that are written at once. */
+const WRITTEN_AT_ONCE = 4;
+
+export const writeBlobs = async (
+  blobs: string,
+  contents: readonly (readonly [sha256: string, bytes: Uint8Array])[],
+): Promise<void> => {
+  for (let at = 0; at < contents.length; at += WRITTEN_AT_ONCE)
+    await Promise.all(
+      contents.slice(at, at + WRITTEN_AT_ONCE).map(([sha256, bytes]) => writeBlob(blobs, sha256, bytes)),
+    );
 };

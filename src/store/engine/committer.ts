@@ -1,10 +1,12 @@
 import { Unavailable } from '../../schema/outcome.ts';
 import { type Batch, collectCallbacks, createBatch, runCallbacks, type Write } from './batch.ts';
+import { blobsIn, writeBlobs } from './blob-folder.ts';
 import type { Counters } from './counters.ts';
 import { diskReason } from './disk-reason.ts';
 import { type Environment, encoded, type Transaction } from './environment.ts';
 import { reasonOf } from './folder.ts';
 import { type NetWrite, netWrites } from './net-writes.ts';
+import type { PendingBlobs } from './pending-blobs.ts';
 import { createWritability, type Writability } from './writability.ts';
 
 /**
@@ -14,7 +16,8 @@ import { createWritability, type Writability } from './writability.ts';
  * Guarantees: a batch is applied whole or not at all; a batch never becomes visible before one that was committed
  * earlier. One transaction is written at a time, so differences of counters apply to the committed value. When a
  * transaction fails, all pending batches are rejected with it, since they were built on rows that do not exist. When a
- * transaction is written but its flush fails, nothing is written after it, see `writability.ts`.
+ * transaction is written but its flush fails, nothing is written after it, see `writability.ts`. The blobs of a batch
+ * are on the disk before its transaction begins.
  * Cost: one write per changed row, and one per changed counter, regardless of the number of batches that changed it.
  * The flush of a transaction overlaps the writing of the next one.
  */
@@ -31,6 +34,7 @@ type Commit = { batch: Batch; waitsForFlush: boolean; resolve(): void; reject(er
 
 type CommitterOptions = {
   dir: string;
+  pendingBlobs: PendingBlobs;
   durability: 'process' | 'power';
   /** Creates a row of this size, which tests whether the folder can be written. */
   probe: (bytes: number) => Write;
@@ -52,12 +56,13 @@ type Queue = {
   /** Rejects commits until the callers of a failed transaction have received its error. */
   refusal: Unavailable | undefined;
   readonly unflushed: Set<Promise<unknown>>;
+  readonly pendingBlobs: PendingBlobs;
 };
 
 export const createCommitter = (
   env: CommitterEnvironment,
   counters: Counters,
-  { dir, durability, probe }: CommitterOptions,
+  { dir, durability, probe, pendingBlobs }: CommitterOptions,
 ): Committer => {
   const writability = createWritability((bytes) => {
     const batch = createBatch();
@@ -76,6 +81,7 @@ export const createCommitter = (
     isClosed: false,
     refusal: undefined,
     unflushed: new Set(),
+    pendingBlobs,
   };
   return {
     commit: (batch, kind) => commit(queue, batch, kind),
@@ -102,6 +108,7 @@ const commit = (queue: Queue, batch: Batch, kind: CommitKind): Promise<void> => 
   }
   return new Promise((resolve, reject) => {
     const waitsForFlush = kind === 'input' && queue.durability === 'power';
+    queue.pendingBlobs.add(batch);
     queue.pending.push({ batch, waitsForFlush, resolve, reject });
     if (kind === 'input' && !queue.isWriting && !queue.isScheduled) writeGroup(queue);
     else schedule(queue);
@@ -119,6 +126,16 @@ const writeGroup = (queue: Queue): void => {
   queue.isWriting = true;
   const group = queue.pending;
   queue.pending = [];
+  const contents = group.flatMap(({ batch }) => [...batch.blobs]);
+  if (contents.length === 0) writeRows(queue, group);
+  else
+    writeBlobs(blobsIn(queue.dir), contents).then(
+      () => writeRows(queue, group),
+      (error: unknown) => rejectAll(queue, group, error),
+    );
+};
+
+const writeRows = (queue: Queue, group: Commit[]): void => {
   const refusal = queue.writability.unconfirmed;
   const transaction = refusal ? refusedWith(refusal) : startTransaction(queue, group);
   const flushed = transaction.flushed.catch((error: unknown) =>
@@ -161,6 +178,7 @@ const reportFlushFailure = (
 const complete = (queue: Queue, group: Commit[], transaction: Transaction): void => {
   queue.writability.succeeded();
   for (const { batch } of group) collectCallbacks(batch);
+  for (const { batch } of group) queue.pendingBlobs.remove(batch);
   for (const { batch } of group) for (const act of batch.afterwards) act();
   for (const commit of group) if (!commit.waitsForFlush) commit.resolve();
   const rest = group.filter((commit) => commit.waitsForFlush);
@@ -190,6 +208,7 @@ const rejectAll = (queue: Queue, group: Commit[], error: unknown): void => {
   writability.failed(bytesOf(rejected));
   queue.refusal = reason;
   for (const commit of rejected) commit.reject(reason);
+  for (const { batch } of rejected) queue.pendingBlobs.remove(batch);
   setImmediate(() => {
     for (const { batch } of rejected) collectCallbacks(batch);
     queue.refusal = undefined;

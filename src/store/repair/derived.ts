@@ -4,6 +4,7 @@ import { type Codec, createCodec } from '../engine/codec.ts';
 import type { Counters } from '../engine/counters.ts';
 import type { Environment } from '../engine/environment.ts';
 import type { Key } from '../engine/keys.ts';
+import { createMediaTexts } from '../engine/media-texts.ts';
 import { createTable } from '../engine/table.ts';
 import { createCredentialTable } from '../tables/credentials.ts';
 import { createDispatchTable } from '../tables/dispatches.ts';
@@ -106,8 +107,15 @@ export const deriveInto = (records: Records, sink: Sink): void => {
   const runs = createRunTable(env, { counters, order, tasks: createTaskIndex(env, counters) });
   const work = { answers: runs, order, openWork: createOpenWork(env), endedWork: createEndedWork(env) };
   const dispatches = createDispatchTable(env, work);
-  const messages = createMessageTable(env, runs, { isMarked: () => false });
-  const events = createEventTable(env, runs);
+  const files = createFileTable(env, counters, { linkKey: NOTHING, pendingBlobs: { has: () => false } });
+  const media = createMediaTexts('', undefined);
+  const messages = createMessageTable(env, {
+    answers: runs,
+    removals: { isMarked: () => false },
+    media,
+    files,
+  });
+  const events = createEventTable(env, runs, media);
 
   /** Passes the writes of a batch into derived tables on; the other writes are records. */
   const collect = (fill: (batch: Batch) => void): void => {
@@ -150,7 +158,6 @@ export const deriveInto = (records: Records, sink: Sink): void => {
     collect((batch) => events.append(batch, String(key[0]), String(key[1]), from, list));
   }
   deriveIdentity(env, records, collect);
-  const files = createFileTable(env, counters, NOTHING);
   for (const { value } of records.files) collect((batch) => files.put(batch, value as FileRow));
   for (const { key, value } of counts.values()) if (value !== 0) sink.counter(key, value);
 };

@@ -1,8 +1,10 @@
 import type { LoggedEvent } from '../../schema/canonical-event.ts';
+import type { ContentBlock } from '../../schema/message.ts';
 import { type AnswerTexts, fillIn, hollowIn } from '../engine/answers.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, isId, type Key } from '../engine/keys.ts';
+import type { MediaTexts } from '../engine/media-texts.ts';
 import type { Table } from '../engine/table.ts';
 import { createEventSweep, type EventSweep } from './event-sweep.ts';
 import { eventsIn, holderOf, packEvents, placesIn, type StoredEvents } from './stored-events.ts';
@@ -43,11 +45,11 @@ const MOST_IN_A_ROW = 256;
 /** The events of one run in one append, and the row that contains them. */
 type RunEvents = { thread_id: string; row: number; seqs: number[] };
 
-export const createEventTable = (env: Environment, answers: AnswerTexts): EventTable => {
+export const createEventTable = (env: Environment, answers: AnswerTexts, media: MediaTexts): EventTable => {
   const appends = env.table<StoredEvents>('events');
   const byRun = env.table<RunEvents>('event_by_run');
 
-  const log: EventLog = { appends, byRun, answers };
+  const log: EventLog = { appends, byRun, answers, media };
   return {
     append(batch, scope, thread_id, from_seq, added) {
       checkId('scope', scope);
@@ -56,7 +58,15 @@ export const createEventTable = (env: Environment, answers: AnswerTexts): EventT
         const events = added.slice(start, start + MOST_IN_A_ROW);
         const row = from_seq + start + events.length - 1;
         const time = events.at(-1)?.created_at ?? 0;
-        appends.put(batch, [scope, thread_id, row, time], packed(batch, scope, events));
+        appends.put(
+          batch,
+          [scope, thread_id, row, time],
+          packed(
+            batch,
+            scope,
+            events.map((event) => withContent(event, (content) => media.hollow(batch, content))),
+          ),
+        );
         for (const [run_id, seqs] of seqsByRun(from_seq + start, events)) {
           checkId('run id', run_id);
           byRun.put(batch, [scope, run_id, row], { thread_id, row, seqs });
@@ -87,7 +97,12 @@ export const createEventTable = (env: Environment, answers: AnswerTexts): EventT
   };
 };
 
-type EventLog = { appends: Table<StoredEvents>; byRun: Table<RunEvents>; answers: AnswerTexts };
+type EventLog = {
+  appends: Table<StoredEvents>;
+  byRun: Table<RunEvents>;
+  answers: AnswerTexts;
+  media: MediaTexts;
+};
 
 const eventsAfter = (log: EventLog, scope: string, by: EventScope, after: number): Iterable<EventRow> => {
   if ('thread_id' in by) return isId(by.thread_id) ? ofThread(log, scope, by.thread_id, after) : [];
@@ -113,11 +128,25 @@ const firstAfter = (log: EventLog, scope: string, by: EventScope, after: number)
   return undefined;
 };
 
-const filled = ({ answers }: EventLog, scope: string, stored: StoredEvents): LoggedEvent[] => {
+const filled = ({ answers, media }: EventLog, scope: string, stored: StoredEvents): LoggedEvent[] => {
   const events = eventsIn(stored);
   for (const place of placesIn(stored))
     fillIn(events, [place], answers.textOf(scope, holderOf(events, place)));
-  return events;
+  return events.map((event) => withContent(event, media.fill));
+};
+
+/** Changes the content of a committed message. */
+const withContent = (
+  event: LoggedEvent,
+  change: (content: ContentBlock[]) => ContentBlock[],
+): LoggedEvent => {
+  const { content_blocks } = event.payload;
+  if (event.event_kind !== 'MessageCommitted' || !Array.isArray(content_blocks)) return event;
+  // The ledger writes the content of messages there.
+  const content = content_blocks as ContentBlock[];
+  return content.some((block) => 'source' in block)
+    ? { ...event, payload: { ...event.payload, content_blocks: change(content) } }
+    : event;
 };
 
 const lastOfThread = ({ appends }: EventLog, scope: string, thread_id: string): number => {

@@ -1,13 +1,15 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { FilePurpose } from '../../schema/file.ts';
 import { Integrity } from '../../schema/outcome.ts';
 import { baseOf, listsWith } from '../../schema/partition.ts';
 import type { Lists } from '../../schema/place.ts';
-import type { Batch, Rows } from '../engine/batch.ts';
+import { type Batch, createNoteBoard, type Rows } from '../engine/batch.ts';
 import type { Counters } from '../engine/counters.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, checkPartition, isId, type Key } from '../engine/keys.ts';
 import { merge, type Range } from '../engine/merge.ts';
+import type { PendingBlobs } from '../engine/pending-blobs.ts';
+import type { Table } from '../engine/table.ts';
 
 /**
  * Files, by id, with lists by owner and time, by expiry, and by the thread that they were sent in (openai.md 9). The
@@ -33,6 +35,11 @@ export type FileRow = {
   thread_id?: string;
 };
 
+export type ThreadFile = Pick<
+  FileRow,
+  'scope' | 'sha256' | 'bytes' | 'filename' | 'media_type' | 'created_at'
+> & { thread_id: string };
+
 export type FileQuery = {
   lists: Lists;
   purpose?: FilePurpose | undefined;
@@ -46,6 +53,12 @@ export type FileQuery = {
 export type FileTable = {
   get(id: string): FileRow | undefined;
   put(batch: Batch, row: FileRow): void;
+  /** Puts the file of a thread with this content, unless the thread has it already. */
+  keepInThread(batch: Batch, file: ThreadFile): void;
+  /** Removes the files of a thread. */
+  removeThread(batch: Batch, scope: string, thread_id: string): void;
+  /** Calls the listener with the content of each removed file, once the removal is visible. */
+  onRemoved(listener: (sha256: string) => void): void;
   remove(batch: Batch, row: FileRow): void;
   list(query: FileQuery): FileRow[];
   /** Returns up to `limit` files of a partition, those of threads excluded. */
@@ -53,7 +66,7 @@ export type FileTable = {
   ofThread(scope: string, thread_id: string): FileRow[];
   /** Returns files that expire before this time, earliest first, at most `max`. */
   expiredBefore(ms: number, max: number): FileRow[];
-  /** Whether a file has this content. */
+  /** Whether a file, or a row of a commit in progress, has this content. */
   hasBlob(sha256: string): boolean;
   /** The sum of the bytes of all files of a scope. */
   bytesIn(scope: string): number;
@@ -65,12 +78,15 @@ export type FileTable = {
 
 export const BLOBS = 'blobs';
 
-export const createFileTable = (env: Environment, counters: Counters, linkKey: Buffer): FileTable => {
-  const rows = env.table<FileRow>('files');
-  const index = env.table<string>('file_index');
-  const ends = env.table<true>('file_ends');
-  const ofThreads = env.table<true>('thread_files');
-  const blobs = env.table<true>(BLOBS);
+export const createFileTable = (
+  env: Environment,
+  counters: Counters,
+  { linkKey, pendingBlobs }: { linkKey: Buffer; pendingBlobs: Pick<PendingBlobs, 'has'> },
+): FileTable => {
+  const tables = openTables(env);
+  const { rows, index, ends, ofThreads, blobs } = tables;
+  let notify: ((sha256: string) => void) | undefined;
+  const { put, remove } = createWrites(tables, counters, (sha256) => notify?.(sha256));
 
   const get = (id: string): FileRow | undefined => (isId(id) ? rows.get([id]) : undefined);
 
@@ -80,58 +96,104 @@ export const createFileTable = (env: Environment, counters: Counters, linkKey: B
     return row;
   };
 
+  const ofThread = (scope: string, thread_id: string): FileRow[] =>
+    isId(thread_id)
+      ? Array.from(ofThreads.keys({ prefix: [scope, thread_id] }), ([, , id]) => listed(String(id)))
+      : [];
+
+  const known = createNoteBoard<true>();
+
   return {
     get,
-    put(batch, row) {
-      checkPartition(row.scope);
-      checkId('file id', row.id);
-      rows.put(batch, [row.id], row);
-      blobs.put(batch, [row.sha256, row.id], true);
-      for (const key of placesOf(row)) index.put(batch, key, row.id);
-      if (row.expires_at !== undefined) ends.put(batch, [row.expires_at, row.id], true);
-      if (row.thread_id !== undefined) ofThreads.put(batch, [row.scope, row.thread_id, row.id], true);
-      count(counters, batch, row, 1);
+    put,
+    remove,
+    keepInThread(batch, file) {
+      const id = threadFileId(file);
+      if (known.newest(batch, id) || get(id)) return;
+      known.note(batch, id, true);
+      put(batch, { ...file, id, purpose: 'user_data' });
     },
-    remove(batch, row) {
-      rows.remove(batch, [row.id]);
-      blobs.remove(batch, [row.sha256, row.id]);
-      for (const key of placesOf(row)) index.remove(batch, key);
-      if (row.expires_at !== undefined) ends.remove(batch, [row.expires_at, row.id]);
-      if (row.thread_id !== undefined) ofThreads.remove(batch, [row.scope, row.thread_id, row.id]);
-      count(counters, batch, row, -1);
+    removeThread(batch, scope, thread_id) {
+      for (const row of ofThread(scope, thread_id)) remove(batch, row);
     },
-    list({ lists, purpose, after, ascending, limit }) {
-      const names = typeof lists === 'string' ? [lists] : lists;
-      const ranges = names.map(
-        (list): Range => ({
-          prefix: listOf(list, purpose),
-          ...(after && { after: [after.created_at, after.id] }),
-        }),
-      );
-      const read = (range: Range) =>
-        Array.from(index.entries({ ...range, reverse: !ascending, limit }), ({ key, value }) => ({
-          key: key.slice(range.prefix.length),
-          value,
-        }));
-      const found: FileRow[] = [];
-      for (const { value } of merge(ranges, read, !ascending)) {
-        if (found.length >= limit) break;
-        found.push(listed(value));
-      }
-      return found;
+    onRemoved(listener) {
+      notify = listener;
     },
+    list: (query) => Array.from(listedIn(index, query), listed),
     ownedBy: (scope, limit) => Array.from(index.values({ prefix: listOf(scope, undefined), limit }), listed),
-    ofThread: (scope, thread_id) =>
-      isId(thread_id)
-        ? Array.from(ofThreads.keys({ prefix: [scope, thread_id] }), ([, , id]) => listed(String(id)))
-        : [],
+    ofThread,
     expiredBefore: (ms, max) =>
       Array.from(ends.keys({ prefix: [], to: [ms], limit: max }), (key) => listed(String(key[1]))),
-    hasBlob: (sha256) => blobs.firstKey({ prefix: [sha256] }) !== undefined,
+    hasBlob: (sha256) => pendingBlobs.has(sha256) || blobs.firstKey({ prefix: [sha256] }) !== undefined,
     bytesIn: (scope) => counters.get([BYTES, scope]),
     totals: () => ({ files: counters.get([FILES]), bytes: counters.get([BYTES]) }),
     linkKey,
   };
+};
+
+const openTables = (env: Environment) => ({
+  rows: env.table<FileRow>('files'),
+  index: env.table<string>('file_index'),
+  ends: env.table<true>('file_ends'),
+  ofThreads: env.table<true>('thread_files'),
+  blobs: env.table<true>(BLOBS),
+});
+
+/** A row, its lists and its counters change together. */
+const createWrites = (
+  { rows, index, ends, ofThreads, blobs }: ReturnType<typeof openTables>,
+  counters: Counters,
+  removed: (sha256: string) => void,
+): Pick<FileTable, 'put' | 'remove'> => {
+  /** Files whose removal is in progress: a second one must not change the counters again. */
+  const removing = createNoteBoard<true>();
+  return {
+    put(batch, row) {
+      const { id, scope, thread_id, expires_at } = row;
+      checkPartition(scope);
+      checkId('file id', id);
+      rows.put(batch, [id], row);
+      blobs.put(batch, [row.sha256, id], true);
+      for (const key of placesOf(row)) index.put(batch, key, id);
+      if (expires_at !== undefined) ends.put(batch, [expires_at, id], true);
+      if (thread_id !== undefined) ofThreads.put(batch, [scope, thread_id, id], true);
+      count(counters, batch, row, 1);
+    },
+    remove(batch, row) {
+      const { id, scope, thread_id, expires_at } = row;
+      if (removing.newest(batch, id) || !rows.has([id])) return;
+      removing.note(batch, id, true);
+      rows.remove(batch, [id]);
+      blobs.remove(batch, [row.sha256, id]);
+      for (const key of placesOf(row)) index.remove(batch, key);
+      if (expires_at !== undefined) ends.remove(batch, [expires_at, id]);
+      if (thread_id !== undefined) ofThreads.remove(batch, [scope, thread_id, id]);
+      count(counters, batch, row, -1);
+      batch.afterwards.push(() => removed(row.sha256));
+    },
+  };
+};
+
+/** Returns the ids of the files of a page. */
+const listedIn = (index: Table<string>, { lists, purpose, after, ascending, limit }: FileQuery): string[] => {
+  const names = typeof lists === 'string' ? [lists] : lists;
+  const ranges = names.map(
+    (list): Range => ({
+      prefix: listOf(list, purpose),
+      ...(after && { after: [after.created_at, after.id] }),
+    }),
+  );
+  const read = (range: Range) =>
+    Array.from(index.entries({ ...range, reverse: !ascending, limit }), ({ key, value }) => ({
+      key: key.slice(range.prefix.length),
+      value,
+    }));
+  const ids: string[] = [];
+  for (const { value } of merge(ranges, read, !ascending)) {
+    if (ids.length >= limit) break;
+    ids.push(value);
+  }
+  return ids;
 };
 
 const count = (counters: Counters, batch: Batch, { scope, bytes }: FileRow, sign: 1 | -1): void => {
@@ -139,6 +201,10 @@ const count = (counters: Counters, batch: Batch, { scope, bytes }: FileRow, sign
   counters.add(batch, [BYTES], sign * bytes);
   counters.add(batch, [FILES], sign);
 };
+
+/** Derived from its content, so that a thread has one file of it. */
+const threadFileId = ({ scope, thread_id, sha256 }: ThreadFile): string =>
+  `file-${createHash('sha256').update(`${scope}\0${thread_id}\0${sha256}`).digest('hex').slice(0, 32)}`;
 
 /** Names of counters; no scope begins like them. */
 const BYTES = '~file_bytes';

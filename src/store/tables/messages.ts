@@ -1,10 +1,13 @@
+import { typeOfMedia } from '../../schema/media.ts';
 import type { Message } from '../../schema/message.ts';
 import { type AnswerTexts, fillIn, type Path, putHollow } from '../engine/answers.ts';
 import { type Batch, createNoteBoard } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, isId, type Key } from '../engine/keys.ts';
+import type { MediaTexts } from '../engine/media-texts.ts';
 import type { Removals } from '../engine/removals.ts';
 import type { Span } from '../engine/table.ts';
+import type { FileTable } from './files.ts';
 
 /** The history of a thread by sequence number, and the part of it that a run produced (runtime.md 4.1). */
 
@@ -36,11 +39,16 @@ export type MessageTable = {
 /** The answer of the run is filled in at `places`, see `answers.ts`. */
 export type StoredMessage = MessageRow & { places?: Path[] };
 
-export const createMessageTable = (
-  env: Environment,
-  answers: AnswerTexts,
-  removals: Pick<Removals, 'isMarked'>,
-): MessageTable => {
+/** The parts of messages that are not in their rows. */
+type MessageSources = {
+  answers: AnswerTexts;
+  removals: Pick<Removals, 'isMarked'>;
+  media: MediaTexts;
+  files: Pick<FileTable, 'keepInThread'>;
+};
+
+export const createMessageTable = (env: Environment, sources: MessageSources): MessageTable => {
+  const { removals } = sources;
   const rows = env.table<StoredMessage>('messages');
   const byRun = env.table<RunMark>('message_by_run');
   const counts = createNoteBoard<RunCount>();
@@ -68,15 +76,14 @@ export const createMessageTable = (
     byRun.put(batch, [...key, seq], { seq, count, external });
   };
 
-  const filled = (scope: string, row: StoredMessage): MessageRow => withAnswer(row, scope, answers);
-
   const at: MessageTable['at'] = (scope, thread_id, seq) => {
     const row = hasRows(scope, thread_id) ? rows.get([scope, thread_id, seq]) : undefined;
-    return row && filled(scope, row);
+    return row && completed(sources, scope, row);
   };
 
   const put = (batch: Batch, scope: string, thread_id: string, row: MessageRow): void => {
-    const { seq, message, created_at, external, bytes } = row;
+    const { seq, created_at, external, bytes } = row;
+    const message = withoutBytes(sources, batch, { scope, thread_id, row });
     const run_id = message.metadata?.run_id;
     putHollow(batch, { scope, run_id, value: message }, ({ value, places }) => {
       const stored = { seq, message: value, created_at, external, ...(bytes !== undefined && { bytes }) };
@@ -96,13 +103,13 @@ export const createMessageTable = (
     last(scope, thread_id) {
       if (!hasRows(scope, thread_id)) return undefined;
       for (const row of rows.values({ prefix: [scope, thread_id], reverse: true, limit: 1 }))
-        return filled(scope, row);
+        return completed(sources, scope, row);
       return undefined;
     },
     at,
     *range(scope, thread_id, bounds) {
       if (!hasRows(scope, thread_id)) return;
-      for (const row of rows.values(span([scope, thread_id], bounds))) yield filled(scope, row);
+      for (const row of rows.values(span([scope, thread_id], bounds))) yield completed(sources, scope, row);
     },
     *ofRun(scope, thread_id, run_id, bounds) {
       if (!hasRows(scope, thread_id) || !isId(run_id)) return;
@@ -113,6 +120,34 @@ export const createMessageTable = (
     },
     lastOfRun,
   };
+};
+
+/** The bytes of large files become files of the thread. */
+const withoutBytes = (
+  { media, files }: MessageSources,
+  batch: Batch,
+  { scope, thread_id, row }: { scope: string; thread_id: string; row: MessageRow },
+): Message => {
+  const { message, created_at } = row;
+  const content = media.hollow(batch, message.content, ({ sha256, bytes, block }) =>
+    files.keepInThread(batch, {
+      scope,
+      thread_id,
+      sha256,
+      bytes,
+      filename: block.title ?? block.type,
+      media_type: typeOfMedia(block),
+      created_at: created_at * 1000,
+    }),
+  );
+  return content === message.content ? message : { ...message, content };
+};
+
+/** Completes a row, which was just read and has no other owner. */
+const completed = ({ answers, media }: MessageSources, scope: string, row: StoredMessage): MessageRow => {
+  const found = withAnswer(row, scope, answers);
+  found.message.content = media.fill(found.message.content);
+  return found;
 };
 
 /** Fills in the answer of the run. */
