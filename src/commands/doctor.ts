@@ -78,14 +78,18 @@ const inChild = (): number => {
 /** Signals that end a process when LMDB reads a damaged file. */
 const DAMAGE: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT'];
 
-const renderReport = ({ findings, rows, secrets, backup }: Report): string => {
+const renderReport = ({ findings, rows, secrets, blobs, backup }: Report): string => {
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const read = `${total} rows in ${Object.keys(rows).length} tables were read`;
   const copied = backup === undefined ? [] : [`the folder as it was is in ${backup}`];
   const what = findings.length === 0 ? ['no problems found'] : findings.map(lineOf);
   const sealed = secrets === undefined ? [] : secretsLines(secrets);
-  return `${[...what, read, ...sealed, ...copied].join('\n')}\n`;
+  const contents = blobs === undefined || blobs.named + blobs.orphaned === 0 ? [] : [blobsLine(blobs)];
+  return `${[...what, read, ...sealed, ...contents, ...copied].join('\n')}\n`;
 };
+
+const blobsLine = ({ named, orphaned }: NonNullable<Report['blobs']>): string =>
+  `files: ${named} contents were read${orphaned === 0 ? '' : `; ${orphaned} that no file names are removed by the service`}`;
 
 const KEYS = {
   setting: 'SERVICE_SECRETS_KEY',

@@ -13,7 +13,7 @@ type Parts = { store: Store; clock: Clock; ids: Ids; settings: Settings; metrics
 export const openFiles = ({ store, clock, ids, settings, metrics, log }: Parts): Files => {
   const blobs = createBlobs(settings.storage_dir, ids.uuid);
   // No commit of this process has begun.
-  blobs.removeUnfinished();
+  blobs.prepare();
   return createFiles({
     store,
     blobs,

@@ -25,8 +25,8 @@ export type Blobs = {
   /** Removes the blob unless it was written within this time. Returns false while removal is held. */
   remove(sha256: string, writtenBefore: number): boolean;
   names(): AsyncGenerator<string>;
-  /** Removes the unfinished blobs of an earlier process. */
-  removeUnfinished(): void;
+  /** Creates the folder, and removes the unfinished blobs of an earlier process. */
+  prepare(): void;
 };
 
 export type WrittenBlob = { sha256: string; bytes: number };
@@ -86,7 +86,8 @@ export const createBlobs = (dir: string, uuid: () => string): Blobs => {
       return true;
     },
     names: () => blobNames(blobs),
-    removeUnfinished() {
+    prepare() {
+      mkdirSync(blobs, { recursive: true, mode: 0o700 });
       rmSync(incoming, { recursive: true, force: true });
     },
   };

@@ -261,7 +261,7 @@ const assemble = (
       await committer.check();
     },
     stats: () => readStats(env, dir),
-    backup: (target) => copyTo(root, target),
+    backup: (target) => copyTo({ root, dir }, target),
     close() {
       closing ??= shutDown();
       return closing;

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, st
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { Unavailable } from '../../schema/outcome.ts';
+import { BLOBS, blobsIn, copyBlobs, holdBlobs, isAlive } from './blob-folder.ts';
 import { checkDataFile } from './data-file.ts';
 import { closePrivate, openPrivate } from './environment.ts';
 import { prepareFolder, reasonOf } from './folder.ts';
@@ -9,7 +10,7 @@ import { PRIVATE } from './private-files.ts';
 
 /**
  * Copies a store that is in use. The copy is one snapshot: everything committed before its start, nothing later,
- * without the free pages. Writers continue in parallel. A copy is opened like any store. It is written to a separate
+ * without the free pages. Writers continue in parallel. The blobs that it names are linked into the copy. A copy is opened like any store. It is written to a separate
  * folder inside the target and moved when it is complete: until then only LMDB determines its file permissions.
  */
 
@@ -25,11 +26,12 @@ export type CopyOptions = { follow?: (file: string) => () => void; signal?: Abor
  * continues to read and write after an abort, so the process has to end then.
  */
 export const copyTo = async (
-  root: RootDatabase,
+  { root, dir: source }: { root: RootDatabase; dir: string },
   target: string,
   { follow, signal }: CopyOptions = {},
 ): Promise<void> => {
   const dir = prepareFolder(target);
+  const blobs = blobsIn(source);
   removeUnfinished(dir);
   const found = readdirSync(dir).length;
   if (found > 0) {
@@ -39,17 +41,36 @@ export const copyTo = async (
   }
   try {
     const making = mkdtempSync(join(dir, `making-${process.pid}-`));
+    // Every blob that the copy names exists until it is linked.
+    const release = holdBlobs(blobs);
     try {
       const copied = root.backup(making, true).finally(follow?.(join(making, DATA)));
       await (signal ? Promise.race([copied, aborted(signal)]) : copied);
       chmodSync(join(making, DATA), PRIVATE);
+      const linking = copyBlobs(blobs, blobsIn(dir), await namedBlobs(making));
+      await (signal ? Promise.race([linking, aborted(signal)]) : linking);
       renameSync(join(making, DATA), join(dir, DATA));
     } finally {
+      release();
       rmSync(making, { recursive: true });
     }
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
     throw new Unavailable(`backup folder '${dir}' cannot be written (${reasonOf(cause)})`, { cause });
+  }
+};
+
+/** Returns the names of the blobs that a copy refers to. */
+const namedBlobs = async (dir: string): Promise<Set<string>> => {
+  const root = openPrivate({ path: dir, noSubdir: false, maxDbs: 128 });
+  try {
+    const names = new Set<string>();
+    if (!Array.from(root.getKeys(), String).includes(BLOBS)) return names;
+    const rows = root.openDB<unknown, [string, string]>(BLOBS, { encoding: 'binary' });
+    for (const [sha256] of rows.getKeys()) names.add(sha256);
+    return names;
+  } finally {
+    await closePrivate(root);
   }
 };
 
@@ -67,16 +88,6 @@ const removeUnfinished = (dir: string): void => {
   for (const name of readdirSync(dir)) {
     const [, pid] = UNFINISHED.exec(name) ?? [];
     if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(dir, name), { recursive: true });
-  }
-};
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // A process of another user exists, and may not be signalled.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 };
 
@@ -108,7 +119,7 @@ export const backupFolder = async (
   checkDataFile(dir);
   const root = openPrivate({ path: dir, noSubdir: false, readOnly: true });
   try {
-    await copyTo(root, target, {
+    await copyTo({ root, dir }, target, {
       ...(onProgress && { follow: followCopy(dir, onProgress) }),
       ...(signal && { signal }),
     });

@@ -27,6 +27,9 @@ import { PRIVATE } from './private-files.ts';
  * removed: a copy of the store that was begun then finds everything that it names.
  */
 
+/** The table whose keys begin with the names of blobs. */
+export const BLOBS = 'blobs';
+
 export const blobsIn = (dir: string): string => join(dir, 'blobs');
 
 /** Files that are still being written; only the service that has the folder open writes here. */

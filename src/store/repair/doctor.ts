@@ -14,6 +14,7 @@ import { type DispatchRow, OPEN } from '../tables/dispatches.ts';
 import type { StoredMessage } from '../tables/messages.ts';
 import { eventsIn, holderOf, placesIn, type StoredEvents } from '../tables/stored-events.ts';
 import type { Entry, Records } from './derived.ts';
+import { type BlobsReport, examineBlobs } from './doctor-blobs.ts';
 import { compareDerived } from './doctor-derived.ts';
 import { examineSecrets, type SecretsReport } from './doctor-secrets.ts';
 import { createStateCheck, type StateCheck } from './doctor-states.ts';
@@ -42,6 +43,8 @@ export type Report = {
   rows: Record<string, number>;
   /** Undefined when the pages of the file are damaged, and without the right key. */
   secrets?: SecretsReport;
+  /** Undefined when the pages of the file are damaged. */
+  blobs?: BlobsReport;
   backup?: string;
 };
 
@@ -77,16 +80,17 @@ export const examine = async ({ dir: given, secretsKey, repair }: DoctorOptions)
     };
     checkDataFile(dir);
     notePages(dir, note);
-    const report = (rows: Record<string, number>, secrets?: SecretsReport): Report => ({
+    const report = (rows: Record<string, number>, secrets?: SecretsReport, blobs?: BlobsReport): Report => ({
       findings: Array.from(findings.values()),
       rows,
       ...(secrets && { secrets }),
+      ...(blobs && { blobs }),
       ...(repair && { backup: repair.backup }),
     });
     // LMDB would follow damaged pages, and crash the process.
     if (findings.size > 0) return report({});
     root = openRoot(dir);
-    if (repair) await copyTo(root, repair.backup);
+    if (repair) await copyTo({ root, dir }, repair.backup);
     const tables = openTables(root, note);
     const meta: Rows = root.openDB('meta', {});
     const secrets = examineSecrets(
@@ -99,7 +103,8 @@ export const examine = async ({ dir: given, secretsKey, repair }: DoctorOptions)
     const records = checkedRecords(tables, { states, note });
     await compareDerived(root, { tables, records: records.rows, repair: isRepair }, note);
     records.end();
-    return report(countRows(tables), secrets);
+    const blobs = await examineBlobs(dir, tables, note);
+    return report(countRows(tables), secrets, blobs);
   } finally {
     if (root) await closePrivate(root);
     await ownership.release();

@@ -4,6 +4,7 @@ import { Integrity } from '../../schema/outcome.ts';
 import { baseOf, listsWith } from '../../schema/partition.ts';
 import type { Lists } from '../../schema/place.ts';
 import { type Batch, createNoteBoard, type Rows } from '../engine/batch.ts';
+import { BLOBS } from '../engine/blob-folder.ts';
 import type { Counters } from '../engine/counters.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, checkPartition, isId, type Key } from '../engine/keys.ts';
@@ -75,8 +76,6 @@ export type FileTable = {
   /** The secret that links are signed with. */
   readonly linkKey: Buffer;
 };
-
-export const BLOBS = 'blobs';
 
 export const createFileTable = (
   env: Environment,
