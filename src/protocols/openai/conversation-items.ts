@@ -122,9 +122,15 @@ const inputContent = (block: ContentBlock): InputContent[] => {
   if (block.type === 'text') return [{ type: 'input_text', text: block.text }];
   if (!('source' in block)) return [];
   const { source } = block;
+  const filename = block.title === undefined ? {} : { filename: block.title };
+  if (source.type === 'file') {
+    const { file_id } = source;
+    return block.type === 'image'
+      ? [{ type: 'input_image', image_url: null, file_id, detail: 'auto' }]
+      : [{ type: 'input_file', ...filename, file_id }];
+  }
   const url = source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`;
   if (block.type === 'image') return [{ type: 'input_image', image_url: url, file_id: null, detail: 'auto' }];
-  const filename = block.title === undefined ? {} : { filename: block.title };
   return [
     { type: 'input_file', ...filename, ...(source.type === 'url' ? { file_url: url } : { file_data: url }) },
   ];

@@ -13,6 +13,7 @@ import { ownPartition } from '../../identity/access/own.ts';
 import { OPENAI_ERRORS, openAiErrors } from '../../protocols/openai/errors.ts';
 import { DeletedFile, FileList, FilePurpose, StoredFile } from '../../schema/file.ts';
 import { Integrity, Invalid, TooLarge } from '../../schema/outcome.ts';
+import { asInteger } from '../../schema/paging.ts';
 import { describeIssues, phrases } from '../../schema/phrases.ts';
 import type { FileRow } from '../../store/index.ts';
 import { refuseUnrouted } from './unserved.ts';
@@ -137,7 +138,7 @@ const uploadMultipart = async (files: Files, scope: string, stream: BodyStream):
 };
 
 const ListQuery = z.object({
-  purpose: FilePurpose.optional(),
+  purpose: FilePurpose.optional().meta({ description: 'only files with this purpose' }),
   after: z.string().optional().meta({ description: 'id of the last file of the previous page' }),
   limit: z
     .string()
@@ -146,7 +147,7 @@ const ListQuery = z.object({
     .pipe(z.int().min(1).max(100))
     .optional()
     .transform((limit) => limit ?? 20)
-    .meta({ description: 'page size, 1 to 100; default 20' }),
+    .meta({ description: 'page size, 1 to 100', ...asInteger({ default: 20 }) }),
   order: z.enum(['asc', 'desc']).optional().meta({ description: 'by time of the upload; default `desc`' }),
 });
 
