@@ -30,6 +30,7 @@ export type Environment = {
   readonly structures: Rows;
   /** All opened tables, by name. */
   readonly tables: ReadonlyMap<string, Rows>;
+  /** Opens a table once: two codecs would assign the same numbers to different field names. */
   table<V>(name: string): Table<V>;
   /** Opens a table of text and numbers, which need no structures. */
   rows(name: string): Rows;
@@ -92,6 +93,7 @@ export const createEnvironment = (root: RootDatabase): Environment => {
   const counter: ReadCounter = { reads: 0, closed: false };
   const codecs: Codec[] = [];
   const tables = new Map<string, Rows>();
+  const coded = new Map<string, Table<unknown>>();
   const opened = (name: string, options: RootDatabaseOptions): Rows => {
     const rows: Rows = tables.get(name) ?? root.openDB(name, options);
     tables.set(name, rows);
@@ -107,11 +109,16 @@ export const createEnvironment = (root: RootDatabase): Environment => {
     tables,
     rows: (name) => opened(name, {}),
     table<V>(name: string) {
+      const known = coded.get(name);
+      // All users of a table agree on the type of its rows.
+      if (known) return known as Table<V>;
       // Only codecs write here, and they write lists of field names.
       const codec = createCodec(name, structures.get([name]) as string[][] | undefined);
       codecs.push(codec);
       // lmdb's type names `encoder` for the root only; a table accepts it as well.
-      return createTable<V>(opened(name, { encoder: codec.packr }), codec, counter);
+      const table = createTable<V>(opened(name, { encoder: codec.packr }), codec, counter);
+      coded.set(name, table);
+      return table;
     },
     transaction(apply) {
       const tooLarge = growthProblem(root);
