@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { MAX_ID_BYTES } from './id.ts';
 import { ownerOf } from './partition.ts';
 
 /**
@@ -13,6 +14,18 @@ export const uidOf = (partition: string, id: string): string | undefined => {
 
 /** The form that is unique also if the owner chose an id of the form that the service makes. */
 export const longUidOf = (owner: string, id: string): string => `${id}~${digestOf(owner)}`;
+
+/**
+ * Another uid for the id, for the case that the usual one is in use or too long. Threads are found by the beginning of
+ * their uid, so only an id that is too long for it is shortened.
+ */
+export const otherUidOf = (id: string, salt: string): string => {
+  const isShort = Buffer.byteLength(id) + 1 + DIGITS <= MAX_ID_BYTES;
+  return `${isShort ? id : Array.from(id).slice(0, SHORTENED).join('')}~${digestOf(salt)}`;
+};
+
+/** Characters, of at most 4 bytes each. */
+const SHORTENED = 100;
 
 /** Returns whether the id has the form of those that the service makes. */
 export const isMadeHere = (id: string): boolean => MADE_HERE.test(id);

@@ -49,3 +49,4 @@ export type {
 export type { Transcript } from './tables/transcripts.ts';
 export type { StoredUsage, UsageKey, UsagePeriod, UsageSums, UsageTable } from './tables/usage.ts';
 export type { UserRow } from './tables/users.ts';
+export type { TransferPlan } from './transfer-plan.ts';

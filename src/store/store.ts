@@ -60,6 +60,7 @@ import { createTraceTable, type TraceTable } from './tables/traces.ts';
 import { createTranscriptTable, type TranscriptTable } from './tables/transcripts.ts';
 import { createUsageTable, type UsageTable } from './tables/usage.ts';
 import { createUserTable, type UserTable } from './tables/users.ts';
+import { createTransfers, type Transfers } from './transfers.ts';
 
 export type StoreOptions = {
   dir: string;
@@ -128,6 +129,7 @@ type Operations = {
    */
   commit(batch: Batch, kind?: CommitKind): Promise<void>;
   readonly removals: Removals;
+  readonly transfers: Transfers;
   /** Whether the last commit succeeded. After a failure the store retries at intervals of up to 2 seconds. */
   readonly writable: boolean;
   /**
@@ -238,18 +240,21 @@ const assemble = (
     await ownership.release();
   };
 
+  const tables = createTables(env, {
+    counters,
+    removals,
+    order: createOrder(meta),
+    linkKey: takeLinkKey(meta),
+    pendingBlobs,
+    media: createMediaTexts(blobsIn(dir), inlineMaxBytes),
+  });
+  const { pushConfigs } = controlPlane.tables;
   const store: Store = {
     batch: createBatch,
     commit: (batch, kind = 'progress') => committer.commit(batch, kind),
     removals,
-    ...createTables(env, {
-      counters,
-      removals,
-      order: createOrder(meta),
-      linkKey: takeLinkKey(meta),
-      pendingBlobs,
-      media: createMediaTexts(blobsIn(dir), inlineMaxBytes),
-    }),
+    transfers: createTransfers(env, { ...tables, pushConfigs, removals, counters }),
+    ...tables,
     ...controlPlane.tables,
     get writable() {
       return committer.writable;

@@ -23,8 +23,8 @@ const status = z.literal('completed');
 const InputText = z.object({ type: z.literal('input_text'), text: z.string() });
 const InputImage = z.object({
   type: z.literal('input_image'),
-  image_url: z.string(),
-  file_id: z.null(),
+  image_url: z.string().nullable(),
+  file_id: z.string().nullable(),
   detail: z.literal('auto'),
 });
 const InputFile = z.object({
@@ -32,6 +32,7 @@ const InputFile = z.object({
   filename: z.string().optional(),
   file_data: z.string().optional(),
   file_url: z.string().optional(),
+  file_id: z.string().optional(),
 });
 const InputContent = z.discriminatedUnion('type', [InputText, InputImage, InputFile]);
 type InputContent = z.output<typeof InputContent>;
