@@ -79,6 +79,7 @@ const noRecords = (): Record<keyof Records, Entry[]> => ({
   users: [],
   keys: [],
   sessions: [],
+  files: [],
 });
 
 const derive = (

@@ -21,6 +21,8 @@ import {
 export type TaskBoard = {
   of(run: TaskOwner): RunTasks;
   endRun(scope: string, run_id: string): void;
+  /** Whether a task of a run of the thread is not over, or its end was not delivered yet. */
+  isBusy(scope: string, thread_id: string): boolean;
   stop(): void;
 };
 
@@ -39,6 +41,10 @@ export function createTaskBoard(deps: TaskDeps): TaskBoard {
       endTasks(deps, list);
       lists.delete(key);
     },
+    isBusy: (scope, thread_id) =>
+      Array.from(lists.values()).some(
+        (list) => list.scope === scope && list.thread_id === thread_id && isPending(list),
+      ),
     stop() {
       for (const list of lists.values()) endTasks(deps, list);
     },

@@ -23,7 +23,7 @@ import { type Issuing, newIssuing } from './unsaved-tickets.ts';
 export type LedgerStore = {
   batch(): Batch;
   commit: Store['commit'];
-  threads: Pick<Store['threads'], 'get' | 'put' | 'remove'>;
+  threads: Pick<Store['threads'], 'get' | 'put' | 'remove' | 'partitionsWith'>;
   transcripts: Pick<Store['transcripts'], 'removeAll'>;
   messages: Pick<Store['messages'], 'last' | 'range' | 'append'>;
   retractions: Pick<Store['retractions'], 'put'>;

@@ -5,12 +5,12 @@ import type { Dispatch } from '../../schema/dispatch.ts';
 import type { EventKind } from '../../schema/event-kinds.ts';
 import type { Message } from '../../schema/message.ts';
 import { Unavailable } from '../../schema/outcome.ts';
-import { ownerOf } from '../../schema/partition.ts';
+import { baseOf, ownedIn, ownerOf } from '../../schema/partition.ts';
 import type { DeliveryMode, PendingMessage } from '../../schema/pending.ts';
 import { maskCredentialsIn } from '../../schema/redaction/credentials.ts';
 import { hasTag, type RunRecord } from '../../schema/run-state.ts';
 import { isShared, type Thread } from '../../schema/thread.ts';
-import { uidOf } from '../../schema/thread-uid.ts';
+import { otherUidOf, uidOf } from '../../schema/thread-uid.ts';
 import type { Batch, MessageRow, TimedRun } from '../../store/index.ts';
 import { checkpointFacts, type MessageRange, messageFacts, threadFacts } from './event-payloads.ts';
 import { historyBytes, messageBytes } from './history-bytes.ts';
@@ -87,14 +87,23 @@ export const createThread = (write: Write, given: Thread): Thread => {
 
 /** A child takes the visibility of its parent when it is made (identity.md 1.3). */
 const ownershipOf = (
-  { deps, scope, id }: Ledger,
+  ledger: Ledger,
   { parent_thread_id }: Thread,
 ): Pick<Thread, 'uid' | 'owner' | 'visibility'> => {
+  const { deps, scope } = ledger;
   const parent = parent_thread_id === undefined ? undefined : deps.store.threads.get(scope, parent_thread_id);
   const visibility = parent?.thread.visibility;
   const owner = ownerOf(scope);
   if (owner === undefined) return visibility ? { visibility } : {};
-  return { uid: uidOf(scope, id), owner, visibility: visibility ?? 'private' };
+  return { uid: newUid(ledger), owner, visibility: visibility ?? 'private' };
+};
+
+/** A thread that was given to another owner keeps its uid, so a new thread with its former id has another one. */
+const newUid = ({ deps, scope, id, writtenAt }: Ledger): string | undefined => {
+  const uid = uidOf(scope, id);
+  if (uid === undefined || uid === id) return uid;
+  const isFree = deps.store.threads.partitionsWith(ownedIn(baseOf(scope)), uid, 1).length === 0;
+  return isFree ? uid : otherUidOf(id, `${scope}\0${id}\0${writtenAt}`);
 };
 
 export const removeThread = ({ ledger, batch }: Write): void => {

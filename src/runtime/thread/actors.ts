@@ -20,6 +20,11 @@ export type ThreadActors = {
   readonly idle: Map<string, Cell>;
   /** Threads whose previous actor has not written everything yet. */
   readonly retired: Map<string, Promise<void>>;
+  /**
+   * Threads that are being moved (`vacate.ts`). Rejects at the place that a thread has left: a request that has waited
+   * was meant for the thread, and must not create another one with its former id.
+   */
+  readonly moving: Map<string, Promise<void>>;
   /** Threads whose actor failed with work left. */
   readonly failed: FailedThreads;
   /** Creates the actor of a thread in its cell. */
@@ -50,14 +55,14 @@ export function createThreadActors(deps: RuntimeDeps, make: ThreadActors['make']
     busy: new Map(),
     idle: new Map(),
     retired: new Map(),
+    moving: new Map(),
     failed: createFailedThreads(deps),
   };
 }
 
 /** Returns the current actor of the thread, if it has one. */
 export function findActor(actors: ThreadActors, scope: string, id: string): Thread | undefined {
-  const key = keyOf(scope, id);
-  return (actors.busy.get(key) ?? actors.idle.get(key))?.thread;
+  return findCell(actors, keyOf(scope, id))?.thread;
 }
 
 /** Returns the actors that are not idle. */
@@ -77,14 +82,11 @@ type UseOptions = {
  * actors that write the log of one thread at the same time would assign the same sequence numbers.
  */
 export function createUse(actors: ThreadActors, options: UseOptions): Use {
-  const { retired, deps } = actors;
   return async (scope, id, act) => {
     const key = keyOf(scope, id);
     for (;;) {
-      for (let ending = retired.get(key); ending; ending = retired.get(key)) await ending;
-      // A thread that reuses the id of a deleted one must not inherit its rows.
-      if (deps.store.removals.isMarked(scope, id)) await deps.store.removals.finish(scope, id);
-      const isNew = !actors.busy.has(key) && !actors.idle.has(key);
+      for (let held = holderOf(actors, scope, id); held; held = holderOf(actors, scope, id)) await held;
+      const isNew = findCell(actors, key) === undefined;
       const cell = engage(actors, scope, id);
       const { thread } = cell;
       if (!thread) throw new Error(`thread '${id}' has no actor`);
@@ -130,7 +132,7 @@ export function settleActor({ busy, idle }: ThreadActors, cell: Cell): void {
 function engage(actors: ThreadActors, scope: string, id: string): Cell {
   const { busy, idle } = actors;
   const key = keyOf(scope, id);
-  const found = busy.get(key) ?? idle.get(key);
+  const found = findCell(actors, key);
   const cell: Cell = found ?? { key, scope, id, thread: undefined, users: 0 };
   if (!found) actors.make(cell);
   idle.delete(key);
@@ -162,6 +164,25 @@ async function actOn<Answer>(
   }
 }
 
-function keyOf(scope: string, id: string): string {
+/** Returns what must end before the thread may have an actor. */
+function holderOf(
+  { moving, retired, deps }: ThreadActors,
+  scope: string,
+  id: string,
+): Promise<void> | undefined {
+  const key = keyOf(scope, id);
+  const held = moving.get(key) ?? retired.get(key);
+  if (held) return held;
+  // A thread that reuses the id of a deleted one must not inherit its rows.
+  const { removals } = deps.store;
+  return removals.isMarked(scope, id) ? removals.finish(scope, id) : undefined;
+}
+
+/** Returns the cell of a thread that has one. */
+export function findCell({ busy, idle }: ThreadActors, key: string): Cell | undefined {
+  return busy.get(key) ?? idle.get(key);
+}
+
+export function keyOf(scope: string, id: string): string {
   return `${scope}\0${id}`;
 }

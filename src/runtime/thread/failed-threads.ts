@@ -22,6 +22,8 @@ export type FailedThreads = {
   get(key: string): FailedThread | undefined;
   /** A new actor serves the thread. */
   clear(key: string): void;
+  /** The thread no longer exists at its place: ends the streams of its readers. */
+  drop(key: string): void;
   /** Returns the threads whose delay is over; all of them when the store is known to work again. */
   dueForRetry(now: number, all: boolean): Thread[];
   /** The service stops: readers receive a terminal event, and their runs continue without them. */
@@ -59,6 +61,10 @@ export const createFailedThreads = ({
     keepStream: (key, thread, run_id, channel) => void entryOf(key, thread).streams.set(run_id, channel),
     get: (key) => entries.get(key),
     clear: (key) => void entries.delete(key),
+    drop(key) {
+      for (const channel of entries.get(key)?.streams.values() ?? []) channel.close();
+      entries.delete(key);
+    },
     dueForRetry: (now, all) =>
       Array.from(entries.values()).flatMap(({ thread, due }) => (all || due <= now ? [thread] : [])),
     endStreams(reason) {

@@ -19,6 +19,19 @@ export const retireThread = (thread: Thread, error: unknown): void => {
   handOverThread(thread);
 };
 
+/**
+ * Called when the thread is about to be moved. Its runs stop at their last commit, and continue with the actor of the
+ * thread at its new place; nothing more is written here.
+ */
+export const withdrawThread = (thread: Thread): void => {
+  const { active, suspended, ledger } = thread;
+  thread.isOwnFault = false;
+  ledger.broken = true;
+  if (active) abandonRun(active);
+  if (suspended) dropRun(suspended);
+  handOverThread(thread);
+};
+
 export const RELEASED = 'the thread was released; retry';
 
 /** Releases the thread. Readers of executing and queued runs are handed over to the replacement actor. */

@@ -21,6 +21,7 @@ import { adoptReaders, makeThread } from './lifecycle.ts';
 import { cancelInThread, decideInThread, deliverTaskEvent, submit } from './requests.ts';
 import { NO_FAILURES, type Thread, type ThreadHost } from './state.ts';
 import { wakeThread } from './timer.ts';
+import { type Move, type Reserve, vacate } from './vacate.ts';
 
 /** Finds or creates the actor of a thread, and connects it with the other parts of the process. */
 export type Supervisor = {
@@ -33,6 +34,10 @@ export type Supervisor = {
   reach: Use;
   /** The same for requests from outside, which are rejected while the service stops. @throws Unavailable */
   readonly outside: { use: Use; reach: Use };
+  /** Calls `work` while no actor serves the threads. @throws Conflict, and what `check` throws */
+  vacate<Result>(move: Move, work: (reserve: Reserve) => Promise<Result>): Promise<Result>;
+  /** Whether a background task of the thread is not over. */
+  hasTasks(scope: string, id: string): boolean;
   /** Returns the record of the newest commit, including one in progress. Creates no actor. */
   record(scope: string, id: string): ThreadRecord | undefined;
   /** Returns the actors that are not idle. */
@@ -91,6 +96,8 @@ export function createSupervisor(deps: RuntimeDeps, options: SupervisorOptions):
       use: createUse(actors, { needsHistory: true, check }),
       reach: createUse(actors, { needsHistory: false, check }),
     },
+    vacate: (move, work) => vacate(actors, move, work),
+    hasTasks: surroundings.tasks.isBusy,
     record: surroundings.peers.record,
     busy: () => busyActors(actors),
     waitingForSlot: () => waitingForSlot(surroundings.slots),

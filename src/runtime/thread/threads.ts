@@ -1,3 +1,4 @@
+import { descendants } from '../../schema/lineage.ts';
 import { Conflict, Invalid, NotFound } from '../../schema/outcome.ts';
 import { isShared, type Thread, type Visibility } from '../../schema/thread.ts';
 import type { Store, ThreadRecord } from '../../store/index.ts';
@@ -22,6 +23,7 @@ import { retractMessage } from './retract.ts';
 import type { Thread as ThreadActor } from './state.ts';
 import type { ImportedMessage } from './submission.ts';
 import type { Supervisor } from './supervisor.ts';
+import { type TransferListener, type TransferRequest, transferThread } from './transfer.ts';
 
 /** Creates, changes and deletes threads (runtime.md 3). Changes of a thread use the ledger of its actor. */
 
@@ -51,6 +53,10 @@ export type Threads = {
    * Appends messages without a run; creates the thread if it does not exist. @throws Conflict if a run is open, TooLarge
    */
   append(scope: string, id: string, added: AddedMessages): Promise<Thread>;
+  /** Gives a thread, with all threads below it, to another owner. @throws NotFound, Conflict */
+  transfer(request: TransferRequest): Promise<Thread>;
+  /** Calls the listener before threads are given to another owner. */
+  onTransfer(listener: TransferListener): void;
   /** Hides a message from readers and the model. @throws NotFound; Conflict if a run is open */
   retract(scope: string, id: string, message_id: string): Promise<void>;
   /**
@@ -74,14 +80,20 @@ export type Remover = {
 /** The service itself sees and deletes everything. */
 const PROGRAM: Remover = { sees: () => true, check() {} };
 
-type Deps = Pick<RuntimeDeps, 'clock' | 'ids' | 'store' | 'observe'>;
+type Deps = Pick<RuntimeDeps, 'clock' | 'ids' | 'store' | 'observe' | 'log' | 'events'>;
 type ThreadsDeps = Deps & { supervisor: Supervisor };
 
-export function createThreads({ clock, ids, store, observe }: Deps, supervisor: Supervisor): Threads {
-  const deps: ThreadsDeps = { clock, ids, store, observe, supervisor };
+export function createThreads(
+  { clock, ids, store, observe, log, events }: Deps,
+  supervisor: Supervisor,
+): Threads {
+  const deps: ThreadsDeps = { clock, ids, store, observe, log, events, supervisor };
+  const listeners = new Set<TransferListener>();
   return {
     create: (scope, input) => create(deps, scope, input),
     fork: (request) => forkThread(deps, request),
+    transfer: (request) => transferThread({ ...deps, listeners }, request),
+    onTransfer: (listener) => void listeners.add(listener),
     update: (scope, id, patch) => supervisor.reach(scope, id, (thread) => update(deps, thread, patch)),
     append: (scope, id, added) => supervisor.reach(scope, id, (thread) => append(deps, thread, added)),
     retract: (scope, id, message_id) =>
@@ -305,21 +317,4 @@ const checkLineage = (
     ancestor = find(parent_thread_id);
     if (!ancestor) throw new Invalid(`thread hierarchy references missing ancestor '${parent_thread_id}'`);
   }
-};
-
-/**
- * Returns all threads below a thread, nearest first. Lineage has no cycles, but a corrupt one must not hang the
- * service.
- */
-const descendants = (children: (id: string) => string[], id: string): string[] => {
-  const found = new Set<string>();
-  const open = [id];
-  for (let next = open.shift(); next !== undefined; next = open.shift()) {
-    for (const child of children(next)) {
-      if (found.has(child) || child === id) continue;
-      found.add(child);
-      open.push(child);
-    }
-  }
-  return [...found];
 };
