@@ -4,7 +4,7 @@ import type { Dispatch } from '../schema/dispatch.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
 import type { ListedMessage, MessageList } from '../schema/message.ts';
 import type { ActiveRun } from '../schema/run.ts';
-import type { Thread, ThreadSummary, ThreadSummaryList } from '../schema/thread.ts';
+import type { Thread, ThreadSummary, ThreadSummaryList, Visibility } from '../schema/thread.ts';
 import { type Connection, call, path } from './connection.ts';
 import { type Paged, paged } from './pages.ts';
 import type { RunMessage } from './run-request.ts';
@@ -111,10 +111,21 @@ export type Threads = {
    *   status 413 above 10,000 messages
    */
   fork(threadId: string, fork?: Fork, options?: Options): Promise<Thread>;
-  /** Changes a thread. Omitted fields stay unchanged; null clears a link. @throws NotFound */
+  /**
+   * Changes a thread. Omitted fields stay unchanged; null clears a link. `visibility` is what other users may do; `owner`
+   * gives the thread to another user, with all threads below it, and its `uid` becomes its `id` (identity.md 1.3).
+   *
+   * @throws NotFound; Forbidden for `visibility` and `owner` without the right to change them; InvalidRequest for an
+   *   unknown user; Conflict for `owner` while a run of a sub-agent or a background task executes
+   */
   update(
     threadId: string,
-    change: ThreadLinks & { title?: string; custom?: JsonObject },
+    change: ThreadLinks & {
+      title?: string;
+      custom?: JsonObject;
+      visibility?: Visibility;
+      owner?: string;
+    },
     options?: Options,
   ): Promise<Thread>;
   /**

@@ -75,6 +75,9 @@ export const createExecution = async (
     resolve,
     worker: `troupe-${randomUUID()}`,
   });
+  runtime.threads.onTransfer(({ scope, runs }) => (moved) => {
+    if (moved) tasks.moved(scope, runs);
+  });
   const evals = createEvaluations(foundation, config, { runtime, observability, events });
   const { service, live } = config;
   const assistant = createAssistant({

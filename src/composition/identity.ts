@@ -11,8 +11,8 @@ export const openIdentity = (
   { audit }: Pick<Configuration, 'audit'>,
   { runtime }: Pick<Execution, 'runtime'>,
   { authorizations, connections }: Pick<AuthorizationService, 'authorizations' | 'connections'>,
-): Identity =>
-  createIdentity({
+): Identity => {
+  const identity = createIdentity({
     store,
     clock,
     ids,
@@ -28,3 +28,8 @@ export const openIdentity = (
     adminToken: settings.AdminApiConfig.bearer_token,
     failed: (err) => log.warn('identity.use_not_written', { err }),
   });
+  runtime.threads.onTransfer(({ scope, threads }) => (moved) => {
+    if (moved) for (const id of threads) identity.readers.threadMoved({ scope, id });
+  });
+  return identity;
+};

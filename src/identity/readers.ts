@@ -12,7 +12,8 @@ import type { Affected, Changes } from './changes.ts';
  *
  * Guarantees: a change of a user, of its keys, or of the visibility of a thread ends, before the change is confirmed,
  * each reader that it affects and whose request would now be refused. The expiry of a credential ends the readers that
- * follow within `EXPIRY_STEP_MS`. Principals without a user are judged again only if they have a session.
+ * follow within `EXPIRY_STEP_MS`. Principals without a user are judged again if they have a session,
+ * or for their thread.
  * Cost: a few entries of maps per reader, and nothing per event. A change judges the readers of one user or of one
  * thread; those of one principal share its judgement.
  */
@@ -20,6 +21,8 @@ export type Readers = {
   add: AddReader;
   /** Judges the readers of a thread again, because its visibility has changed. */
   sharingChanged(thread: Place): void;
+  /** Ends the readers of a thread, because it was given to another owner. */
+  threadMoved(thread: Place): void;
   close(): void;
 };
 
@@ -74,15 +77,18 @@ export const createReaders = ({ changes, clock }: ReadersDeps): Readers => {
     add(reader) {
       const { principal, thread } = reader;
       const entry: Entry = { reader, principal };
-      if (principal.user === undefined && !principal.basis) return () => {};
-      for (const key of usersOf(entry)) ofUser.add(key, entry);
       if (thread) ofThread.add(keyOf(thread), entry);
+      if (principal.user === undefined && !principal.basis) return () => remove(entry);
+      for (const key of usersOf(entry)) ofUser.add(key, entry);
       expiring.put(entry);
       // Rights may have changed while the request was processed.
       const isCurrent = principal.basis === undefined || principal.basis.revision === changes.revision;
       const isOwn = thread === undefined || thread.scope === partitionOf(principal);
       if (!isCurrent || !isOwn) judge(entry, presentPrincipal);
       return () => remove(entry);
+    },
+    threadMoved(thread) {
+      for (const entry of ofThread.of(keyOf(thread))) finish(entry);
     },
     sharingChanged: (thread) => judgeAll(ofThread.of(keyOf(thread))),
     close() {

@@ -60,6 +60,10 @@ const UpdateThread = withAliases(LINK_ALIASES, {
     description:
       'what other users of the scope may do; only its owner changes it, or a holder of `write:all`',
   }),
+  owner: z.string().optional().meta({
+    description:
+      'id of a user of the scope who becomes the owner, with all threads below; the `uid` becomes the `id`. Only the owner changes it, or a holder of `write:all`',
+  }),
 })
   .transform((body) => {
     const resource_id = link(body.resource_id);
@@ -68,6 +72,7 @@ const UpdateThread = withAliases(LINK_ALIASES, {
       ...(typeof body.title === 'string' && { title: body.title }),
       ...(body.custom && { custom: body.custom }),
       ...(body.visibility !== undefined && { visibility: body.visibility }),
+      ...(body.owner !== undefined && { owner: body.owner }),
       ...(resource_id !== undefined && { resource_id }),
       ...(parent_thread_id !== undefined && { parent_thread_id }),
     };
@@ -180,18 +185,18 @@ const itemRoutes = (deps: RouteDeps) => {
 /** The same change at two paths. */
 const createUpdate = ({ access, runtime, identity }: Pick<RouteDeps, 'access' | 'runtime' | 'identity'>) =>
   ({
-    summary: 'Change the title, the links or custom metadata of a thread',
+    summary: 'Change the title, the links, custom metadata, the visibility or the owner of a thread',
     description:
-      'Missing fields are not changed. A link that is null or blank is cleared; the fields of `custom` are merged.',
+      'Missing fields are not changed. A link that is null or blank is cleared; the fields of `custom` are merged. A change of the owner comes last; it is a 409 while a run of a sub-agent or a background task executes.',
     tag: 'threads',
     needs: 'invoke',
     params: ThreadParams,
     body: UpdateThread,
-    responses: { 200: Thread, 404: ErrorBody },
+    responses: { 200: Thread, 404: ErrorBody, 409: ErrorBody },
     async handle({
       principal,
       params,
-      body,
+      body: { owner, ...body },
     }: {
       principal: Principal;
       params: { id: string };
@@ -199,9 +204,15 @@ const createUpdate = ({ access, runtime, identity }: Pick<RouteDeps, 'access' | 
     }) {
       const place = access.thread(principal, params.id, 'write');
       if (body.visibility !== undefined) access.checkSharing(principal, place);
+      const to = owner === undefined ? place.scope : access.heir(principal, place, owner);
       const patch = { ...body, ...parentIn(access, principal, place, body.parent_thread_id) };
-      const thread = await runtime.threads.update(place.scope, place.id, patch);
+      const isGiven = to !== place.scope;
+      const updated =
+        isGiven && Object.keys(patch).length === 0
+          ? undefined
+          : await runtime.threads.update(place.scope, place.id, patch);
       if (body.visibility !== undefined) identity.readers.sharingChanged(place);
+      const thread = updated && !isGiven ? updated : await runtime.threads.transfer({ ...place, to });
       return access.shown(principal, thread);
     },
   }) as const;

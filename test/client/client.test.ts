@@ -382,7 +382,14 @@ for (const of of [{ threadId: 'quiet' }, { threadId: 'new' }]) {
 t.test('reads and changes threads and actors', async (t) => {
   const { threads, actors } = client;
   const { id } = await threads.create({ title: 'First', resource_id: 'box' });
-  await threads.update(id, { title: 'Second', resource_id: null, custom: { color: 'red' } });
+  const update = {
+    title: 'Second',
+    resource_id: null,
+    custom: { color: 'red' },
+    visibility: 'read',
+  } as const;
+  await threads.update(id, update);
+  await t.rejects(threads.update(id, { owner: 'nobody' }), { message: /unknown user/ });
   t.match(await threads.get(id), { metadata: { title: 'Second', custom: { color: 'red' } } });
   const { status } = await threads.send(id, { agentId: 'slow', messages: said });
   t.match(status, /running|queued/);

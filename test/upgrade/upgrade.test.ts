@@ -116,3 +116,39 @@ for (const folder of FOLDERS) {
     t.match(await textOf(place, 'talk'), /echo: Hello.*echo: Again.*echo: Still there\?/);
   });
 }
+
+t.test(
+  'gives threads of format 3, which have no owner, to a user, and their runs continue (check 100)',
+  async (t) => {
+    const { dir, written } = folderOf(t, 'format-3');
+    const threads = threadsOf(written);
+    const settled = { dir, now: written.now };
+    const paused = await startPlace({ ...settled, lifecycle: 'manual' });
+    const user = { id: 'alice', kind: 'person', grants: ['member'] };
+    t.equal((await paused.admin('POST', '/v1/users', user)).status, 201);
+    for (const id of threads) {
+      t.notOk((await paused.admin('GET', `/v1/threads/${id}`)).body.owner, `${id} has no owner`);
+      const { status, body } = await paused.admin('PATCH', `/v1/threads/${id}`, { owner: 'alice' });
+      t.match({ status, body }, { status: 200, body: { id, uid: id, owner: 'alice' } });
+    }
+    await paused.stop();
+    t.strictSame((await examine({ dir, secretsKey: 'key-of-the-fixture' })).findings, []);
+
+    const place = await startPlace({ ...settled, lifecycle: 'auto' });
+    t.teardown(place.stop);
+    t.strictSame((await place.client.call('GET', '/v1/threads')).body.items, [], 'no thread has no owner');
+    for (const thread of threads.filter((id) => id in DECISIONS)) {
+      const decision = resume(...(DECISIONS[thread] ?? ['']));
+      t.equal((await place.admin('POST', `/v1/threads/${thread}/decision`, decision)).status, 202, thread);
+    }
+    const runs = await eventually(
+      async () => {
+        place.models.releaseAll();
+        place.tools.release();
+        return RunList.parse((await place.admin('GET', '/v1/runs?limit=200')).body).items;
+      },
+      (items) => items.every(({ status }) => status === 'done'),
+    );
+    t.ok(runs.every(({ owner }) => owner === 'alice'));
+  },
+);

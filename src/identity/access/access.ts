@@ -1,6 +1,6 @@
 import type { CanonicalEvent } from '../../schema/canonical-event.ts';
-import { Conflict } from '../../schema/outcome.ts';
-import { baseOf, ownedIn, ownerOf, partitionOf, sharedIn } from '../../schema/partition.ts';
+import { Conflict, Invalid } from '../../schema/outcome.ts';
+import { baseOf, checkPartitionOf, ownedIn, ownerOf, partitionOf, sharedIn } from '../../schema/partition.ts';
 import type { Lists, Place } from '../../schema/place.ts';
 import { forbidden, may, mayAtAll, type Need, type Principal } from '../../schema/principal.ts';
 import type { Reading } from '../../schema/reader.ts';
@@ -65,6 +65,12 @@ export type Access = {
   reading(kind: 'thread' | 'run', place: Place, right: Right, agent?: string): Reading;
   /** @throws Forbidden unless the principal may change who sees the thread */
   checkSharing(principal: Principal, place: Place): void;
+  /**
+   * Returns the partition of the threads of a user who becomes the owner of the thread.
+   *
+   * @throws Forbidden unless the principal may change who owns the thread; Invalid for an unknown user
+   */
+  heir(principal: Principal, place: Place, user: string): string;
   /** Returns whether something that outlives its request may continue to read a run: it needs `write` and `checkSharing`. */
   mayOutlive(principal: Principal, run: Place): boolean;
 };
@@ -77,6 +83,7 @@ type AccessStore = {
   threads: Pick<Store['threads'], 'get' | 'partitionsWith'>;
   runs: Pick<Store['runs'], 'get' | 'partitionsWith'>;
   dispatches: Pick<Store['dispatches'], 'get' | 'partitionsWith'>;
+  users: Pick<Store['users'], 'get'>;
 };
 
 /** Finds things of one kind by id. */
@@ -85,6 +92,8 @@ type Finder = {
   has(scope: string, id: string): boolean;
   partitionsWith(list: string, id: string, limit: number): string[];
   createdAt(scope: string, id: string): number;
+  /** Returns whether the uid is that of the thing at this place. */
+  hasUid(scope: string, id: string, uid: string): boolean;
   /** Returns the thread whose owner and visibility decide. */
   threadOf(place: Place): Place | undefined;
 };
@@ -144,6 +153,13 @@ export const createAccess = (store: AccessStore): Access => {
     checkSharing(principal, { scope }) {
       if (!mayShare(principal, scope)) throw forbidden(WRITE_ALL);
     },
+    heir(principal, { scope: partition }, given) {
+      if (!mayShare(principal, partition)) throw forbidden(WRITE_ALL);
+      const heir = { scope: baseOf(partition), user: given.normalize('NFC') };
+      if (!store.users.get(heir.scope, heir.user)) throw new Invalid(`owner: unknown user '${given}'`);
+      checkPartitionOf(heir);
+      return partitionOf(heir);
+    },
     mayOutlive(principal, run) {
       const thread = runs.threadOf(run) ?? run;
       const seen = { scope: thread.scope, visibility: visibilityOf(thread) };
@@ -176,6 +192,12 @@ const createFinders = (store: AccessStore): { threads: Finder; runs: Finder } =>
     has: (scope, id) => store.threads.get(scope, id) !== undefined,
     partitionsWith: store.threads.partitionsWith,
     createdAt: (scope, id) => store.threads.get(scope, id)?.thread.metadata.created_at ?? 0,
+    hasUid(scope, id, uid) {
+      const thread = store.threads.get(scope, id)?.thread;
+      if (!thread || thread.uid === uid) return thread !== undefined;
+      // The long form also names a thread whose id the service made.
+      return (thread.uid ?? id) === id && isLongUid(scope, id, uid);
+    },
     threadOf: (place) => place,
   },
   runs: {
@@ -183,6 +205,8 @@ const createFinders = (store: AccessStore): { threads: Finder; runs: Finder } =>
     has: (scope, id) => store.runs.get(scope, id) !== undefined,
     partitionsWith: store.runs.partitionsWith,
     createdAt: (scope, id) => store.runs.get(scope, id)?.created_at ?? 0,
+    // Records of runs have no uid.
+    hasUid: (scope, id, uid) => store.runs.get(scope, id) !== undefined && isLongUid(scope, id, uid),
     threadOf({ scope, id }) {
       const run = store.runs.get(scope, id);
       return run && { scope, id: run.thread_id };
@@ -232,13 +256,13 @@ const findByUid = (finder: Finder, principal: Principal, uid: string): Place | u
   const id = idInUid(uid);
   if (id === undefined) return undefined;
   const own = partitionOf(principal);
-  if (isUidOf(uid, own, id) && finder.has(own, id)) return { scope: own, id };
+  if (finder.hasUid(own, id, uid)) return { scope: own, id };
   const list = listSeenBy(principal, may(principal, READ_ALL));
-  const scope = finder.partitionsWith(list, id, MOST_OF_A_NAME).find((each) => isUidOf(uid, each, id));
+  const scope = finder.partitionsWith(list, id, MOST_OF_A_NAME).find((each) => finder.hasUid(each, id, uid));
   return scope === undefined ? undefined : { scope, id };
 };
 
-const isUidOf = (uid: string, partition: string, id: string): boolean => {
+const isLongUid = (partition: string, id: string, uid: string): boolean => {
   const owner = ownerOf(partition);
   return owner !== undefined && longUidOf(owner, id) === uid;
 };

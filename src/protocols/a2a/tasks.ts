@@ -4,6 +4,7 @@ import type { ServiceLog } from '../../schema/log-events.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 import type { Store, TimedRun } from '../../store/index.ts';
 import { answerProtocol } from './encoder.ts';
+import { taskNotFound } from './errors.ts';
 import type { Artifact, Tasks } from './model.ts';
 import { createProjection, type Projection } from './projection.ts';
 import { createFeed, type Feed, type Follower, type TaskActor, type TaskEvent } from './task-feed.ts';
@@ -22,6 +23,8 @@ export type TaskService = Tasks & {
   readonly runWatch: RunWatch;
   /** Joins a task, which need not exist yet. The follower receives all events after the current state of the store. */
   follow(scope: string, task_id: string, follower: Omit<Follower, 'at'>): Following;
+  /** The tasks were given to another owner: their followers receive no more events. */
+  moved(scope: string, task_ids: readonly string[]): void;
 };
 
 export type Following = {
@@ -43,6 +46,11 @@ export const createTasks = (deps: TaskDeps): TaskService => {
   return {
     projection,
     follow: (scope, task_id, follower) => follow(context, scope, task_id, follower),
+    moved(scope, task_ids) {
+      for (const task_id of task_ids)
+        for (const follower of [...(context.feeds.get(keyOf(scope, task_id))?.followers ?? [])])
+          follower.fail(taskNotFound(task_id));
+    },
     find: projection.find,
     update: projection.update,
     watch(scope, task_id, onEvent) {

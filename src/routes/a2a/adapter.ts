@@ -7,6 +7,7 @@ import type { DeliveryDeps, JudgeMaker } from '../../protocols/a2a/push/delivery
 import { createPost, type PostGuard } from '../../protocols/a2a/push/post.ts';
 import { createPush } from '../../protocols/a2a/push/push.ts';
 import { createSends } from '../../protocols/a2a/task-send.ts';
+import type { Runtime } from '../../runtime/index.ts';
 import { isLoopback } from '../../schema/loopback.ts';
 import type { Store } from '../../store/index.ts';
 import { type CardSettings, createCards } from './cards.ts';
@@ -26,6 +27,7 @@ export type A2aAdapter = {
 type AdapterDeps = Omit<TaskHandlerDeps, 'agents' | 'push' | 'settings' | 'store'> &
   Pick<DeliveryDeps, 'log' | 'actors'> & {
     store: Store;
+    runtime: Pick<Runtime, 'threads'>;
     makers: Makers;
     access: Pick<Access, 'mayOutlive'>;
     version: string;
@@ -69,6 +71,10 @@ export const createA2aAdapter = (deps: AdapterDeps): A2aAdapter => {
     guard,
     enabled,
     judge: createPushJudge(deps),
+  });
+  deps.runtime.threads.onTransfer(({ scope, runs }) => {
+    const resume = push.suspend(scope, runs);
+    return (moved) => resume(moved?.scope ?? scope, moved?.runs ?? runs);
   });
   const sending = { ...deps, agents, push };
   const sends = createSends(sending);

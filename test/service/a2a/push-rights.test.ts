@@ -70,6 +70,16 @@ const REFUSING: Record<string, (service: Service) => Promise<unknown>> = {
   'a grant is taken': ({ change }) => change('PATCH', '/v1/users/bob', { grants: ['read:own'] }),
   'its user is disabled': ({ change }) => change('PATCH', '/v1/users/bob', { disabled: true }),
   'its key is narrowed': ({ change, keyId }) => change('PATCH', `/v1/keys/${keyId}`, { grants: ['decide'] }),
+  'the owner of the task changes': async ({ change, config, troupe: { models } }) => {
+    await change('POST', '/v1/users', { id: 'carol', kind: 'person', grants: ['member'] });
+    const { thread_id } = await change('GET', `/v1/runs/${config.split('/')[4]}`);
+    await change('PATCH', `/v1/threads/${thread_id}`, { owner: 'carol' });
+    // The inference is repeated.
+    await eventually(
+      async () => models.waiting(),
+      (count) => count === 1,
+    );
+  },
 };
 
 for (const [name, refuse] of Object.entries(REFUSING)) {

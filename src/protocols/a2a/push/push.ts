@@ -26,6 +26,10 @@ export type Push = InlinePush & {
   /** Returns whether the user or the key that made a config no longer exists, so that the config does not either. */
   isEnded(config: PushConfigRow): boolean;
   remove(places: readonly PushPlace[]): Promise<void>;
+  /**
+   * Stops the deliveries of tasks until the returned function is called, with the place of the tasks at that time.
+   */
+  suspend(scope: string, task_ids: readonly string[]): (scope: string, task_ids: readonly string[]) => void;
   /** Resumes the deliveries of an earlier process. */
   start(): void;
   stop(): void;
@@ -121,6 +125,7 @@ export const createPush = (deps: PushDeps): Push => {
       // A config that was added during the commit was removed with the others.
       for (const place of places) deliveries.get(place)?.remove();
     },
+    suspend: deliveries.suspend,
     start() {
       for (const { place } of store.pushOutbox.followed()) deliveries.start(place);
     },
@@ -129,20 +134,35 @@ export const createPush = (deps: PushDeps): Push => {
 };
 
 /** The running deliveries, one for each config. */
-const createDeliveries = (deps: Omit<DeliveryDeps, 'retries'>) => {
+const createDeliveries = (deps: Omit<DeliveryDeps, 'retries'> & { enabled: boolean }) => {
+  const { store, enabled } = deps;
   const running = new Map<string, Delivery>();
   const retries = createRetrySlots();
+  const start = (place: PushPlace): void => {
+    const key = keyOf(place);
+    running.get(key)?.stop();
+    // A delivery may end while it starts.
+    const started: { delivery?: Delivery; isOver?: true } = {};
+    started.delivery = startDelivery({ ...deps, retries }, place, () => {
+      started.isOver = true;
+      if (running.get(key) === started.delivery) running.delete(key);
+    });
+    if (!started.isOver) running.set(key, started.delivery);
+  };
+  const configsOf = (scope: string, task_ids: readonly string[]): PushPlace[] =>
+    task_ids.flatMap((task_id) => Array.from(store.pushConfigs.list(scope, task_id)));
+  const suspend: Push['suspend'] = (scope, task_ids) => {
+    for (const config of configsOf(scope, task_ids)) running.get(keyOf(config))?.stop();
+    return (to, tasks) => {
+      if (!enabled) return;
+      for (const config of configsOf(to, tasks)) if (store.pushOutbox.markOf(config)) start(placeIn(config));
+    };
+  };
   return {
     get: (place: PushPlace): Delivery | undefined => running.get(keyOf(place)),
     /** Replaces the running delivery of the config. */
-    start(place: PushPlace): void {
-      const key = keyOf(place);
-      running.get(key)?.stop();
-      const delivery = startDelivery({ ...deps, retries }, place, () => {
-        if (running.get(key) === delivery) running.delete(key);
-      });
-      running.set(key, delivery);
-    },
+    start,
+    suspend,
     stop(): void {
       for (const delivery of running.values()) delivery.stop();
       running.clear();
@@ -196,6 +216,9 @@ const placeOf = (scope: string, { taskId: task_id, id, tenant }: PushConfig): Pu
   id,
   tenant,
 });
+
+/** Without the secrets of the config. */
+const placeIn = ({ scope, task_id, id, tenant }: PushPlace): PushPlace => ({ scope, task_id, id, tenant });
 
 const keyOf = ({ scope, task_id, id, tenant }: PushPlace): string =>
   JSON.stringify([scope, task_id, id, tenant ?? null]);
