@@ -1,10 +1,11 @@
 import { Command } from 'commander';
 import type { User } from '../schema/user.ts';
+import { type Adopted, adoptThreads } from './identity/adopt.ts';
 import type { ServiceOptions } from './identity/api.ts';
 import { reaching, withIdentity } from './identity/service.ts';
 import { guarded } from './usage.ts';
 
-/** `troupe users`: lists users, gives them grants, disables and enables them (identity.md 2.2). */
+/** `troupe users`: lists users, gives them grants and threads, disables and enables them (identity.md 1.3, 2.2). */
 
 export const usersCommand = new Command('users').description('manage users');
 
@@ -54,6 +55,32 @@ for (const [verb, disabled, description] of [
       ),
     );
 }
+
+reaching(usersCommand.command('adopt'))
+  .description('give threads without an owner to the users that their resource ids name')
+  .requiredOption('--from-resource', 'the resource id of a thread is the id of its owner')
+  .option('--dry-run', 'change nothing, and print the threads')
+  .option('--json', 'print one JSON object per line')
+  .action(
+    guarded((options: ServiceOptions & { dryRun?: boolean; json?: boolean }) =>
+      withIdentity(options, async (service) => {
+        for await (const adopted of adoptThreads(service, { dryRun: options.dryRun ?? false })) {
+          if (adopted.result === 'failed') process.exitCode = 1;
+          process.stdout.write(`${options.json ? JSON.stringify(adopted) : describeAdopted(adopted)}\n`);
+        }
+      }),
+    ),
+  );
+
+const RESULTS = {
+  adopted: 'adopted',
+  would_adopt: 'would adopt',
+  no_user: 'no such user',
+  failed: 'failed',
+} as const satisfies Record<Adopted['result'], string>;
+
+const describeAdopted = ({ thread, user, result, reason }: Adopted): string =>
+  [RESULTS[result].padEnd(12), thread, user, ...(reason === undefined ? [] : [reason])].join('  ');
 
 const describeUser = ({ id, kind, disabled, grants, token_grants, name }: User): string =>
   [

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { runCommand } from './service.ts';
 
-/** `troupe keys` and `troupe users`: identity.md 2.1, 2.2. */
+/** `troupe keys` and `troupe users`: identity.md 1.3, 2.1, 2.2. */
 
 const TOKEN = 'a-token-of-twenty-characters';
 const ADMIN = { SERVICE_ADMIN_API_BEARER_TOKEN: TOKEN };
@@ -89,3 +89,66 @@ t.test('works on the folder of a stopped service', async (t) => {
     ],
   });
 });
+
+/** Creates threads without an owner: some name a user, one names something else, and one is below another. */
+const createThreads = async (url: string) => {
+  const post = async (path: string, body: object): Promise<{ id: string }> => {
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (response.status !== 201) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as { id: string };
+  };
+  const first = await post('/v1/threads', { resource_id: 'ci-bot' });
+  const below = await post('/v1/threads', { parent_thread_id: first.id });
+  const other = await post('/v1/threads', { resource_id: 'customer-7' });
+  const without = await post('/v1/threads', {});
+  return { first: first.id, below: below.id, other: other.id, without: without.id };
+};
+
+const threadsOf = async (url: string, headers: Record<string, string>): Promise<Set<string>> => {
+  const { items } = (await (await fetch(`${url}/v1/threads`, { headers })).json()) as { items: string[] };
+  return new Set(items);
+};
+
+for (const where of ['a running', 'a stopped'] as const) {
+  t.test(`gives threads of ${where} service to the users that they name (check 100)`, async (t) => {
+    const data = join(t.testdir(), 'data');
+    const first = await serve(t, data);
+    const threads = await createThreads(first.url);
+    const at = ['--url', first.url];
+    const created = await run(t, ['keys', 'create', '--name', 'ci', ...BOT, ...at], ADMIN);
+    const bot = { authorization: `Bearer ${created.output.trim()}` };
+    const isOffline = where === 'a stopped';
+    if (isOffline) {
+      first.service.kill('SIGTERM');
+      await first.service.ended();
+    }
+    const adopt = (...flags: string[]) => {
+      const to = isOffline ? ['--offline', '--storage-dir', data] : at;
+      return run(t, ['users', 'adopt', '--from-resource', ...flags, ...to], isOffline ? {} : ADMIN);
+    };
+    t.match(await run(t, ['users', 'adopt', ...at], ADMIN), { code: 1, errors: /--from-resource/ });
+    const lines = [
+      { thread: threads.other, user: 'customer-7', result: 'no_user' },
+      { thread: threads.first, user: 'ci-bot', result: 'would_adopt' },
+    ];
+    const dry = await adopt('--dry-run', '--json');
+    t.match(dry, { code: 0, errors: '' });
+    const printed = ({ output }: { output: string }) =>
+      new Set(
+        output
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      );
+    t.same(printed(dry), new Set(lines));
+    t.match((await adopt()).output, new RegExp(`adopted {7}${threads.first} {2}ci-bot`));
+    t.same(printed(await adopt('--json')), new Set(lines.slice(0, 1)), 'a second call finds nothing more');
+    const { url } = isOffline ? await serve(t, data) : first;
+    t.same(await threadsOf(url, bot), new Set([threads.first, threads.below]), 'their ids stay');
+    t.same(await threadsOf(url, {}), new Set([threads.other, threads.without]));
+  });
+}

@@ -13,7 +13,17 @@ export type IdentityService = {
   users(): Promise<User[]>;
   user(id: string): Promise<User>;
   changeUser(id: string, change: UserChange): Promise<User>;
+  /** The threads without an owner. */
+  readonly ownerless: OwnerlessThreads;
   close(): Promise<void>;
+};
+
+/** Threads without an owner and without a parent, and how they get an owner (identity.md 1.3). */
+export type OwnerlessThreads = {
+  /** Returns those that name a resource. */
+  withResource(): Promise<{ id: string; resource_id: string }[]>;
+  /** Gives a thread to a user, with all threads below it. @throws Conflict */
+  give(id: string, user: string): Promise<void>;
 };
 
 export type ServiceOptions = Connection & { offline?: boolean; ofScope?: string } & Record<string, unknown>;

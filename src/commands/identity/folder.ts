@@ -3,9 +3,11 @@ import { createIds } from '../../composition/ids.ts';
 import { createAuditLog } from '../../configuration/control-plane/audit-log.ts';
 import { createOwnedThreads } from '../../identity/access/owned-threads.ts';
 import { createIdentity } from '../../identity/index.ts';
+import { descendants } from '../../schema/lineage.ts';
 import { Invalid, Unavailable } from '../../schema/outcome.ts';
+import { checkPartitionOf, partitionOf } from '../../schema/partition.ts';
 import { adminIn, nameOf } from '../../schema/principal.ts';
-import { openStore, type Page, type Position } from '../../store/index.ts';
+import { openStore, type Page, type Position, type Store } from '../../store/index.ts';
 import { readEnvironment } from '../environment.ts';
 import { givenFlags, readSettings } from '../setting-flags.ts';
 import type { IdentityService, ServiceOptions } from './api.ts';
@@ -70,11 +72,32 @@ export const openFolder = async (options: ServiceOptions): Promise<IdentityServi
     users: async () => everyRow((page) => store.users.page(scope, page, users.view)).map(users.view),
     user: async (id) => users.get(principal, id),
     changeUser: (id, change) => users.update(by, id, change),
+    ownerless: {
+      withResource: async () =>
+        everyRow((page) => store.threads.list(scope, { root: true }, page)).flatMap(
+          ({ thread: { id, resource_id } }) => (resource_id === undefined ? [] : { id, resource_id }),
+        ),
+      give: (id, owner) => give(store, { scope, id, owner, at: clock.now() }),
+    },
     async close() {
       audit.close();
       await store.close();
     },
   };
+};
+
+/** The service is stopped, so no run of the thread executes. */
+const give = async (
+  store: Store,
+  { scope, id, owner, at }: { scope: string; id: string; owner: string; at: number },
+): Promise<void> => {
+  const heir = { scope, user: owner };
+  checkPartitionOf(heir);
+  const threads = [id, ...descendants((above) => store.threads.children(scope, above), id)];
+  const batch = store.batch();
+  const plan = store.transfers.plan({ from: scope, to: partitionOf(heir), threads, at });
+  await store.transfers.add(batch, plan);
+  await store.commit(batch, 'input');
 };
 
 const PAGE = 1000;

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { ApiKeyList, CreatedKey } from '../../schema/api-key.ts';
+import { Invalid } from '../../schema/outcome.ts';
+import { Thread, ThreadSummaryList } from '../../schema/thread.ts';
 import { User, UserList } from '../../schema/user.ts';
-import { addressed, connectAdmin } from '../admin-client.ts';
-import type { IdentityService, ServiceOptions } from './api.ts';
+import { type AdminClient, addressed, connectAdmin } from '../admin-client.ts';
+import type { IdentityService, OwnerlessThreads, ServiceOptions } from './api.ts';
 import { openFolder } from './folder.ts';
 
 export const reaching = (command: Command): Command =>
@@ -40,7 +42,39 @@ const connect = (options: ServiceOptions): IdentityService => {
     users: () => everyPage((query) => ask('GET', ['v1', 'users'], { query, schema: UserList }), ofScope),
     user: (id) => ask('GET', ['v1', 'users', id], { query: scoped, schema: User }),
     changeUser: (id, body) => ask('PATCH', ['v1', 'users', id], { query: scoped, body, schema: User }),
+    ownerless: ownerlessIn(ask, ofScope),
     async close() {},
+  };
+};
+
+const ownerlessIn = (ask: AdminClient['ask'], ofScope: string | undefined): OwnerlessThreads => {
+  const thread = (id: string) => ['v1', 'threads', id];
+  return {
+    async withResource() {
+      if (ofScope !== undefined)
+        throw new Invalid(
+          '--of-scope: threads are those of the credential; give a key of that scope, or --offline',
+        );
+      const listed = await everyPage(
+        (query) =>
+          ask('GET', ['v1', 'threads', 'summaries'], {
+            query: `${query}&root=true`,
+            schema: ThreadSummaryList,
+          }),
+        undefined,
+      );
+      const found: { id: string; resource_id: string }[] = [];
+      for (const { id, resource_id } of listed) {
+        if (resource_id === null) continue;
+        // Summaries have no owner.
+        const { owner } = await ask('GET', thread(id), { schema: Thread });
+        if (owner === undefined) found.push({ id, resource_id });
+      }
+      return found;
+    },
+    async give(id, owner) {
+      await ask('PATCH', thread(id), { body: { owner }, schema: Thread });
+    },
   };
 };
 
