@@ -7,6 +7,7 @@ import { buildConsole } from '../../.build/console.ts';
 import { buildManual } from '../../.build/manual.ts';
 import { launchChromium, SHORT_LIVED_PAGES } from '../../bench/chromium.ts';
 import { definePlugin } from '../../src/plugins/define.ts';
+import type { SettingsInput } from '../../src/settings/index.ts';
 import { ROOT } from '../run/places.ts';
 import { ADMIN_TOKEN, startDemo, type Troupe } from '../service/troupe.ts';
 
@@ -49,6 +50,8 @@ export type VisitOptions = Pick<BrowserContextOptions, 'colorScheme' | 'viewport
   stored?: Record<string, string>;
   /** Errors in the browser console are expected. */
   noisy?: boolean;
+  /** The origin of an identity provider, to which the browser is sent. */
+  provider?: string;
   /** The console loads all screens while the browser is idle, which most tests do not need. */
   preloads?: boolean;
 };
@@ -102,6 +105,7 @@ export const NOTICES = 'react 1.0.0 (MIT)\n';
 export const startHouse = async (
   t: Test,
   front?: (service: () => string) => Promise<string>,
+  settings: SettingsInput = {},
 ): Promise<House> => {
   await buildManual();
   await buildConsole();
@@ -120,6 +124,7 @@ export const startHouse = async (
       inspection_addr: '127.0.0.1:0',
       AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_trace_routes: true },
       trace: { sampling_disable: true },
+      ...settings,
     },
   });
   const proxy = await front?.(() => troupe.url);
@@ -140,6 +145,7 @@ export const startHouse = async (
         stored = {},
         noisy = false,
         preloads = false,
+        provider,
         viewport = LARGE,
         colorScheme = null,
       } = options;
@@ -169,7 +175,8 @@ export const startHouse = async (
       page.on('request', (request) => {
         said.push(request.url());
         asked.push(`${request.method()} ${request.url().replace(home(), '')}`);
-        if (!request.url().startsWith(home()) && !/^(data|blob):/.test(request.url()))
+        const isOfProvider = provider !== undefined && request.url().startsWith(provider);
+        if (!isOfProvider && !request.url().startsWith(home()) && !/^(data|blob):/.test(request.url()))
           t.fail(`the page sent a request to another host: ${request.url()}`);
       });
       const underWay = new Set<Request>();

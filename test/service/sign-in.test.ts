@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import type { IssuerInput } from '../../src/schema/issuer.ts';
 import { returnPath } from '../../src/schema/return-to.ts';
+import { tlsFiles } from '../certificate.ts';
 import { freePort } from '../ports.ts';
 import { ORIGIN, openBrowser } from './browser.ts';
 import { startOpenIdProvider } from './openid-provider.ts';
@@ -162,4 +165,53 @@ t.test('returns only to paths of the own origin (check 37)', async (t) => {
   const { toCallback, end } = await start(t);
   for (const path of ['//evil', 'https://evil', '/\\evil', '/\t/evil', '/\n/evil'])
     t.match(await end(await toCallback(`?return_to=${encodeURIComponent(path)}`)), { location: '/' });
+});
+
+/** A GET of a browser that accepts the certificate of the test, without a proxy in between. */
+const getOverTls = (url: string, cookie = ''): Promise<{ status: number; headers: Headers; body: string }> =>
+  new Promise((resolve, reject) => {
+    const headers = { 'sec-fetch-site': 'cross-site', ...(cookie !== '' && { cookie }) };
+    const sent = request(url, { headers, rejectUnauthorized: false, agent: false }, async (response) => {
+      const got = new Headers();
+      for (const [name, values] of Object.entries(response.headersDistinct))
+        for (const value of values ?? []) got.append(name, value);
+      resolve({ status: response.statusCode ?? 0, headers: got, body: await text(response) });
+    });
+    sent.once('error', reject).end();
+  });
+
+t.test('a round trip over TLS of the service itself sets a cookie (check 34)', async (t) => {
+  const port = await freePort();
+  const own = `https://127.0.0.1:${port}`;
+  const provider = await startOpenIdProvider(t, [`${own}${CALLBACK}`]);
+  const issuer: IssuerInput = {
+    id: 'acme',
+    issuer: provider.issuer,
+    audiences: ['https://agents.example'],
+    claims: { roles: 'groups', name: 'name' },
+    map: { users: ['member'] },
+    sign_in: { client_id: 'troupe', client_secret: 'secret' },
+  };
+  const { url } = await startTroupe(t, {
+    settings: { http_addr: `127.0.0.1:${port}`, tls: tlsFiles(t), identity: { issuers: [issuer] } },
+  });
+  t.equal(url, own);
+  const begun = await getOverTls(`${own}${START}?return_to=/threads`);
+  t.equal(begun.status, 302);
+  t.equal(begun.headers.get('strict-transport-security'), 'max-age=31536000');
+  const [attempt = ''] = begun.headers.getSetCookie();
+  t.match(attempt, /^__Host-troupe_sign_in=[^;]+; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/);
+  const callback = await provider.signIn(begun.headers.get('location') ?? '');
+  t.ok(callback.startsWith(`${own}${CALLBACK}`), callback);
+  t.equal((await getOverTls(callback)).headers.get('location'), '/sign-in?error=expired', 'no cookie');
+  const ended = await getOverTls(callback, attempt.split(';')[0]);
+  t.equal(ended.status, 303);
+  t.equal(ended.headers.get('location'), '/threads');
+  const session = ended.headers.getSetCookie().find((each) => each.startsWith('__Host-troupe_session='));
+  t.match(
+    session,
+    /^__Host-troupe_session=tps_\w{49}; Path=\/; Max-Age=\d+; Secure; HttpOnly; SameSite=Lax$/,
+  );
+  const who = await getOverTls(`${own}/v1/identity`, session?.split(';')[0]);
+  t.match(JSON.parse(who.body), { user: '00u1', name: 'Alice', credential: { kind: 'session' } });
 });

@@ -65,7 +65,7 @@ t.test(
     const foreign = clientOf(service, await keyOf(service, { user: 'bea' }));
     t.strictSame(await foreign.connections(), []);
     t.equal((await foreign.call('DELETE', '/v1/connections/notes')).status, 404);
-    t.not(await foreign.connect(), 200, 'it makes none');
+    t.not(await foreign.connect(), 200, 'the key makes none');
     const before = service.kit.calls.length;
     t.match(await foreign.run('of-key'), { status: 'done' });
     t.match(lastResult(service), /server 'notes' needs a signed-in user|credential|key/);
@@ -210,7 +210,7 @@ t.test('a run that a background task wakes calls with the account of its user (c
       () => waits('bob'),
       (run) => run !== undefined,
     ),
-    'it waits for the account of Bob',
+    'the run waits for the account of Bob',
   );
   t.equal(kit.calls.length, 0);
 });
