@@ -16,7 +16,7 @@ import { asks } from './models.ts';
 import { resume, suspend } from './suspended.ts';
 import { createTestTools } from './tools.ts';
 import { messages, run } from './traced.ts';
-import { eventually, startTroupe, type Troupe } from './troupe.ts';
+import { ADMIN_TOKEN, eventually, startTroupe, type Troupe } from './troupe.ts';
 
 /** Spans and metrics as a collector receives them: evals-and-traces.md 12 and check 73. */
 
@@ -276,6 +276,36 @@ t.test('exports no spans of an unsampled run, and forwards the decision', async 
   await troupe.app.stop();
   t.strictSame(receiver.spans, []);
   t.match(troupe.models.requests[0]?.request.trace?.traceparent, /-00$/);
+});
+
+t.test('exports no credential in a span, with all content captured (check 97)', async (t) => {
+  const receiver = await startReceiver(t);
+  const capture: SettingsInput = {
+    trace: { capture_content: true, capture_tool_io: 'arguments_and_results' },
+  };
+  const troupe = await observed(t, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }, capture);
+  const body = 'ab3'.repeat(16);
+  const secrets = [
+    `tpk_${body}Z`,
+    `tps_${body}Y`,
+    `tpt_${body}X`,
+    `eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.${'c2ln'.repeat(20)}`,
+  ];
+  const everything = secrets.join(' ');
+  const link = 'https://a.example/cb?code=once-only-code&state=once-only-code';
+  troupe.models.steps.push(asks(['n1', 'note', { text: everything, link }]), (sink) => {
+    sink.text(`you said ${everything}`);
+    throw new ModelError('invalid_request', `refused ${everything}`);
+  });
+  await run(troupe, 'steps', { messages: [{ role: 'user', content: `Remember ${everything}` }] });
+  await stopExporter(troupe.app, receiver);
+  const all = JSON.stringify(receiver.spans, (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
+  t.match(all, /Remember \*\*\*/, 'the prompt is exported');
+  t.match(named(receiver, 'execute_tool note').attributes, { 'gen_ai.tool.call.arguments': /\*\*\*/ });
+  for (const secret of [...secrets, 'once-only-code', ADMIN_TOKEN])
+    t.notOk(all.includes(secret), `no span has ${secret.slice(0, 8)}`);
 });
 
 t.test('exports prompts and completions only when content is captured, and without secrets', async (t) => {

@@ -16,7 +16,7 @@ import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { SPANS } from '../audit-log/audit-event.ts';
-import { UserLink } from '../users/UserLink.tsx';
+import { userColumn } from '../users/user-column.tsx';
 import { ACCESS_KINDS, type AccessEvent, accessEvents, accessHref, withOthers } from './access-event.ts';
 import { texts } from './texts.ts';
 
@@ -104,20 +104,7 @@ const useColumns = (): Column<AccessEvent>[] => {
           </span>
         ),
       },
-      {
-        id: 'user',
-        label: t('column.user'),
-        shortened: true,
-        value: ({ user }) => user ?? '',
-        cell: ({ user, scope }, mark) =>
-          user === undefined ? (
-            '—'
-          ) : (
-            <UserLink id={user} scope={scope}>
-              {mark(user)}
-            </UserLink>
-          ),
-      },
+      userColumn<AccessEvent>(t('column.user')),
       {
         id: 'credential',
         label: t('column.credential'),

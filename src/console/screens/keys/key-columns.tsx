@@ -5,8 +5,7 @@ import look from '../../design/Look.module.css';
 import { Ago, DateTime, useNow } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
-import { ScreenLink } from '../../navigation/links.tsx';
-import { userHref } from '../users/user.ts';
+import { userColumn } from '../users/user-column.tsx';
 import { type ApiKey, expiresSoonIn, KEY_STATES } from './key.ts';
 import { texts } from './texts.ts';
 
@@ -61,17 +60,7 @@ export const useKeyColumns = (): Column<ApiKey>[] => {
         value: ({ state }) => state,
         cell: ({ state }) => <State state={state} />,
       },
-      {
-        id: 'user',
-        label: t('column.user'),
-        shortened: true,
-        value: ({ user }) => user,
-        cell: ({ user }, mark) => (
-          <ScreenLink to={userHref(user)} title={user}>
-            {mark(user)}
-          </ScreenLink>
-        ),
-      },
+      userColumn<ApiKey>(t('column.user')),
       {
         id: 'grants',
         label: t('column.grants'),
