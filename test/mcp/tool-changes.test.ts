@@ -180,7 +180,11 @@ t.test('a call is not approved with a definition that changed while it waited (c
     t.match(await decide(decision), { status: 409, body: { error: 'the call has changed' } });
   t.strictSame(peer.of('tools/call'), [], 'nothing was executed');
   const { body } = await plane.get('/v1/threads/T/runs/latest');
-  t.match(body, { status: 'waiting', waiting: { tickets: [{ tool_call_id: 'c1' }] } }, 'the call is still open');
+  t.match(
+    body,
+    { status: 'waiting', waiting: { tickets: [{ tool_call_id: 'c1' }] } },
+    'the call is still open',
+  );
   t.equal((await decide({ action: 'cancel', digest })).status, 202, 'the user can deny it');
   await soon(async () => (await plane.get('/v1/threads/T/runs/latest')).body.status === 'done');
   t.strictSame(peer.of('tools/call'), []);
