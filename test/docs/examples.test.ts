@@ -199,6 +199,7 @@ t.test('runs every command against a service with the stated result', async (t) 
   t.match(a2a, '"protocolBinding":"HTTP+JSON"');
   t.match(a2a, '"parts":[{"text":"Scripted response to: Hello"}]');
   t.match(a2a, '"totalSize":');
+  t.match(resultOf('/v1/models'), '"content":"Scripted response to: Hello"');
   t.match(resultOf('/v1/mcp'), '"text":"Scripted response to: Hello"');
   t.match(resultOf('agents/mirror'), '"delta":"Scripted response to: Who answers?"');
   const evals = resultOf('/import-traces');
