@@ -13,6 +13,7 @@ const TAGS = [
   { name: 'AG-UI', description: 'The AG-UI protocol, for its clients and CopilotKit.' },
   { name: 'a2a', description: 'A2A 1.0 over HTTP+JSON: agents as servers of tasks.' },
   { name: 'MCP', description: 'The Model Context Protocol: agents as tools.' },
+  { name: 'OpenAI', description: 'Agents as models for clients of OpenAI.' },
   { name: 'agents', description: 'Configured agents and their permissions.' },
   { name: 'identity', description: 'Users, API keys, and whom a request acts for.' },
   {
@@ -33,6 +34,7 @@ export const ABOUT = {
   description:
     'An agent runtime service. The unit of `_at` fields is documented in each schema. Errors are `{"error": "text"}`, except for ' +
     'A2A, MCP and files, which define separate formats. A method that a path does not support gets 405 and `Allow`. ' +
+    'A2A, MCP and OpenAI, which define separate formats. A method that a path does not support gets 405 and `Allow`. ' +
     'Idle event streams send comments to keep connections open.',
   // Relative to the address of the document, which may be below a base path.
   externalDocs: { description: 'The manual of this version', url: 'docs' },

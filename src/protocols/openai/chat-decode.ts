@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ImportedMessage, UserMessage } from '../../runtime/index.ts';
 import { describeInputProblem, inputProblem } from '../../schema/input-content.ts';
-import type { Json, JsonObject } from '../../schema/json.ts';
+import { type Json, JsonObject } from '../../schema/json.ts';
 import { jsonOrUndefined } from '../../schema/json-or-undefined.ts';
 import { listOf } from '../../schema/list.ts';
 import { guessMediaType, mediaBlock, sourceAt, splitDataUrl } from '../../schema/media.ts';
@@ -58,7 +58,7 @@ const Format = z.union([
   z.object({ type: z.enum(['text', 'json_object']) }),
   z.object({
     type: z.literal('json_schema'),
-    json_schema: z.object({ name: z.string(), schema: given(z.custom<Json>()), strict: given(z.boolean()) }),
+    json_schema: z.object({ name: z.string(), schema: given(JsonObject), strict: given(z.boolean()) }),
   }),
 ]);
 
