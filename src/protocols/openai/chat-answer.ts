@@ -7,9 +7,11 @@ import {
   callEnds,
   clientCalls,
   endOfLeg,
+  type LegStatus,
   messagesOfLeg,
   NOTHING_SPENT,
   type Spent,
+  statusOfLeg,
   textsBehind,
   usageBody,
 } from './chat-leg.ts';
@@ -38,6 +40,7 @@ type State = {
   outcome: ChatCompletion | OpenAiError | undefined;
   /** The end of the stream of a run that waits while its leg is open. */
   held: RunEventOf<'run_finish'> | undefined;
+  status: LegStatus | undefined;
 };
 
 export const createChatAnswer = (options: LegOptions): ChatAnswer => {
@@ -50,9 +53,11 @@ export const createChatAnswer = (options: LegOptions): ChatAnswer => {
     spent: NOTHING_SPENT,
     outcome: undefined,
     held: undefined,
+    status: undefined,
   };
   return {
     encoder: {
+      status: () => state.status,
       isHeld: () => state.held !== undefined,
       release() {
         if (state.held) state.outcome = completionOf(state, state.held);
@@ -112,6 +117,7 @@ const note = (state: State, event: RunEvent): void => {
       break;
     }
     case 'error':
+      state.status = 'failed';
       state.outcome = failedRun({
         message: event.message,
         ...(event.code !== undefined && { code: event.code }),
@@ -131,13 +137,12 @@ const note = (state: State, event: RunEvent): void => {
 const tells = ({ options: { tellsProgress, isClientTool } }: State, name: string): boolean =>
   tellsProgress && !isClientTool(name);
 
-const completionOf = (
-  { options, texts, reasoning, truncated, spent }: State,
-  { run_id, termination }: RunEventOf<'run_finish'>,
-) => {
+const completionOf = (state: State, { run_id, termination }: RunEventOf<'run_finish'>) => {
+  const { options, texts, reasoning, truncated, spent } = state;
   const { history, seq, isKeyed, leg, created, model, fingerprint } = options;
   const waits = options.waits(run_id);
   const end = endOfLeg(termination, { truncated, waits });
+  state.status = statusOfLeg(end, termination);
   if (end.kind === 'failed') return failedRun(end.failure);
   const behind = textsBehind(messagesOfLeg(history(), seq, run_id), waits, isKeyed);
   const text = [...texts, ...behind].filter((each) => each !== '').join(BREAK);

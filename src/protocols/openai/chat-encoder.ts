@@ -10,9 +10,11 @@ import {
   clientCalls,
   endOfLeg,
   type LegEnd,
+  type LegStatus,
   messagesOfLeg,
   NOTHING_SPENT,
   type Spent,
+  statusOfLeg,
   textsBehind,
   usageBody,
 } from './chat-leg.ts';
@@ -58,6 +60,8 @@ export type LegOptions = {
 export type LegEncoder = Encoder & {
   /** Whether the run waits, and its leg is open. */
   isHeld(): boolean;
+  /** Returns how the leg has ended; undefined before its end. */
+  status(): LegStatus | undefined;
   /** Ends a held leg, and returns its last frames. */
   release(): string;
 };
@@ -89,6 +93,7 @@ type State = {
   spent: Spent;
   /** The end of the stream of a run that waits while its leg is open. */
   held: RunEventOf<'run_finish'> | undefined;
+  status: LegStatus | undefined;
 };
 
 export const createChatEncoder = (options: LegOptions): LegEncoder => {
@@ -102,8 +107,10 @@ export const createChatEncoder = (options: LegOptions): LegEncoder => {
     truncated: false,
     spent: NOTHING_SPENT,
     held: undefined,
+    status: undefined,
   };
   return {
+    status: () => state.status,
     isHeld: () => state.held !== undefined,
     release() {
       const { held } = state;
@@ -209,6 +216,7 @@ const finish = (state: State, { run_id, termination }: RunEventOf<'run_finish'>)
   const { history, seq, isKeyed } = options;
   const waits = options.waits(run_id);
   const end = endOfLeg(termination, { truncated, waits });
+  state.status = statusOfLeg(end, termination);
   const opened = begin(state, run_id);
   if (end.kind === 'failed') return opened + fail(state, end.failure);
   const behind = textsBehind(messagesOfLeg(history(), seq, run_id), waits, isKeyed);
@@ -241,6 +249,7 @@ const lastChunks = (
 };
 
 const fail = (state: State, failure: { message: string; code?: string }): string => {
+  state.status = 'failed';
   close(state);
   return `data: ${JSON.stringify(errorBody(failedRun(failure)))}\n\n${DONE}`;
 };

@@ -15,6 +15,15 @@ export type LegEnd =
   | { kind: 'failed'; failure: { message: string; code?: string } }
   | { kind: 'finished'; finish_reason: FinishReason; refusal: string | null };
 
+export type LegStatus = 'completed' | 'incomplete' | 'failed' | 'cancelled';
+
+/** The status of an ended leg in the metrics. */
+export const statusOfLeg = (end: LegEnd, termination: Termination): LegStatus => {
+  if (end.kind === 'failed') return 'failed';
+  if (termination.type === 'cancelled') return 'cancelled';
+  return end.finish_reason === 'stop' || end.finish_reason === 'tool_calls' ? 'completed' : 'incomplete';
+};
+
 export const endOfLeg = (
   termination: Termination,
   { truncated, waits }: { truncated: boolean; waits: Waits },

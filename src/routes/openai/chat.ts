@@ -174,14 +174,16 @@ const join = (reading: OpenReading, channel: Channel, encoder: LegEncoder): void
       write: receiver.write,
       end() {
         if (encoder.isHeld() && reading.run && !reading.isGone) hold(reading, encoder, reading.run);
-        else end(reading);
+        else end(reading, encoder);
       },
     },
   );
 };
 
-const end = (reading: OpenReading): void => {
+const end = (reading: OpenReading, encoder: LegEncoder): void => {
   reading.isEnded = true;
+  const status = encoder.status();
+  if (status !== undefined) reading.deps.observe.legEnded(status);
   reading.receiver.end();
 };
 
@@ -192,7 +194,7 @@ const hold = (reading: OpenReading, encoder: LegEncoder, { run_id, place }: Acce
   const timer = setTimeout(() => {
     reading.stopHolding?.();
     receiver.write(encoder.release(), 1);
-    end(reading);
+    end(reading, encoder);
   }, timerMs(deps.settings.openai.hold_waits_ms)).unref();
   reading.stopHolding = () => {
     clearTimeout(timer);
@@ -207,6 +209,7 @@ const cancel = ({ deps, call, run, channel }: OpenReading): void => {
   const { client, agent, chat } = call;
   if (!run || settings.openai.on_disconnect === 'continue' || channel?.isRead()) return;
   if (!mayStill(client.principal, ['invoke', agent.spec.id])) return;
+  deps.observe.legEnded('cancelled');
   const { run_id, place } = run;
   const cancelled = runtime
     .cancelRun(place.scope, place.id, run_id)

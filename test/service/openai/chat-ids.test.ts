@@ -43,6 +43,7 @@ t.test('five turns of a chat are one thread with the results of its tools (check
   const metrics = String((await chat.troupe.call('GET', '/metrics')).body.text);
   t.match(metrics, /service_openai_positions_total\{route="chat_completions",outcome="continued"\} 4/);
   t.match(metrics, /service_openai_positions_total\{route="chat_completions",outcome="new"\} 1/);
+  t.match(metrics, /service_openai_legs_total\{status="completed"\} 5/);
 });
 
 t.test('requests for titles are separate threads that expire (check 25)', async (t) => {
