@@ -67,6 +67,7 @@ export {
   ToolError,
   type ToolOutput,
 } from './tools/tool.ts';
+export type { ToolFiles } from './tools/tool-files.ts';
 
 /**
  * The service and the whole client API (`runs`, `threads`, `events`, `config`, …), called in-process: in the scope of

@@ -5,6 +5,7 @@ import type { Configuration } from '../configuration/control-plane/service.ts';
 import { createEvals, type Evals } from '../evals/index.ts';
 import { createEventFeed, type EventFeed } from '../events/feed.ts';
 import { createResolver } from '../files/references.ts';
+import { createToolFiles } from '../files/tool-files.ts';
 import { createDecideCheck } from '../identity/decide-check.ts';
 import { createObserver } from '../observability/observer.ts';
 import { createTasks, type TaskService } from '../protocols/a2a/tasks.ts';
@@ -66,6 +67,7 @@ export const createExecution = async (
     recordAccess: accessLog.put,
     mayDecide: createDecideCheck(store),
     files: createResolver(foundation.files.get),
+    toolFiles: (partition) => createToolFiles(foundation.files, partition),
     actors,
     clock,
     ids,

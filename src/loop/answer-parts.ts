@@ -73,7 +73,8 @@ const admitted = (
   { of, beside = [], by }: { of: object; beside?: readonly PartBlock[]; by?: string | undefined },
 ): PartBlock | undefined => {
   try {
-    const block = blockOfPart(part);
+    // An accepted part is a file or data.
+    const [block = blockOfPart(part)] = turn.acceptFiles([blockOfPart(part)]) as PartBlock[];
     const excess = excessWith(turn, [...beside, block], by);
     if (excess === undefined) return block;
     leftOut(turn, of, excess);

@@ -182,7 +182,7 @@ const attempt = async (
     if (args instanceof ToolError) return args;
     const output = await tool.execute(args, toolContext(turn, entry, signal));
     if (!signal.aborted) keepCall(turn, entry, undefined);
-    return 'suspend' in output ? output : checkedOutput(output);
+    return 'suspend' in output ? output : checkedOutput(output, turn.acceptFiles);
   } catch (error) {
     if (!signal.aborted) keepCall(turn, entry, undefined);
     if (error instanceof ToolError) return error;
@@ -217,6 +217,7 @@ const toolContext = (turn: Turn, entry: StepCall, signal: AbortSignal): ToolCont
     state: turn.state.view(),
     ...(tasks && { tasks }),
     ...(turn.mail && { mail: turn.mail }),
+    ...(turn.files && { files: turn.files }),
     ...(decision && ticket && resumedWith(decision, ticket)),
     ...(kept !== undefined && { kept }),
     async keep(value) {

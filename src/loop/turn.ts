@@ -27,6 +27,7 @@ import type { TraceContext } from '../schema/trace-context.ts';
 import type { UsageNote } from '../schema/usage.ts';
 import type { RemoteOutcome } from '../tools/remote-agent.ts';
 import type { Json, ToolOutput } from '../tools/tool.ts';
+import type { AcceptReferences, ToolFiles } from '../tools/tool-files.ts';
 import type { ResolvedAgent } from './agent.ts';
 import type { Mailer, RunTasks } from './background.ts';
 import type { RunState } from './state.ts';
@@ -170,6 +171,10 @@ export type Turn = {
   readonly scope: string;
   /** The user that the run acts for. */
   readonly actsFor: Actor | undefined;
+  /** Files of that user. */
+  readonly files: ToolFiles | undefined;
+  /** Accepts references to them in outputs of tools. */
+  readonly acceptFiles: AcceptReferences;
   /** Absent for a run that no decision outlives. */
   readonly mayDecide?: ((author: Actor, call: { agent_id: string; tool: string }) => boolean) | undefined;
   readonly run_id: string;

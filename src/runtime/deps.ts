@@ -16,6 +16,7 @@ import type { Account, BudgetNotice, Payer, ReachedLimit } from '../schema/spend
 import type { EvaluationResult } from '../schema/trace.ts';
 import type { UsageNote } from '../schema/usage.ts';
 import type { Batch, Store } from '../store/index.ts';
+import type { ToolFiles } from '../tools/tool-files.ts';
 import type { CaptureMode } from './run/capture.ts';
 import type { Channel } from './run/live-channel.ts';
 
@@ -240,6 +241,8 @@ export type RuntimeDeps = {
    * @throws Invalid `file not found: <id>`
    */
   files?: ((partition: string, content: readonly ContentBlock[]) => ContentBlock[]) | undefined;
+  /** Returns the files of a partition for tools. Without it, tools have none. */
+  toolFiles?: ((partition: string) => ToolFiles) | undefined;
   actors: ActorListener;
   clock: Clock;
   ids: Ids;

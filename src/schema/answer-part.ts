@@ -34,6 +34,7 @@ import { Invalid } from './outcome.ts';
  * - `url`: an `http:` or `https:` URL of at most 8,192 characters. Without `media_type` the end of the path determines
  *   the type.
  * - `data`: a JSON value of at most 8 MiB as text and 128 levels.
+ * - `file_id`: a file that a tool has written or read, in the output of that tool.
  *
  * `filename`: at most 255 characters. One answer has at most 64 parts and 16 MiB.
  *
@@ -49,7 +50,8 @@ import { Invalid } from './outcome.ts';
 export type AnswerPart =
   | { file: string | Uint8Array; media_type: string; filename?: string }
   | { url: string; media_type?: string; filename?: string }
-  | { data: Json; filename?: string };
+  | { data: Json; filename?: string }
+  | { file_id: string; filename?: string };
 
 /** The stored form of a part in a message. */
 export type PartBlock = MediaBlock | DataBlock;
@@ -65,11 +67,12 @@ const LONGEST_TYPE = 255;
 
 /** @throws Invalid with a message for the author of the part */
 export const blockOfPart = (part: AnswerPart): PartBlock => {
-  const kinds = ['file', 'url', 'data'].filter((key) => Object.hasOwn(part, key));
-  if (kinds.length !== 1) throw new Invalid('a part has exactly one of file, url and data');
+  const kinds = ['file', 'url', 'data', 'file_id'].filter((key) => Object.hasOwn(part, key));
+  if (kinds.length !== 1) throw new Invalid('a part has exactly one of file, url, data and file_id');
   if (part.filename !== undefined && !isName(part.filename))
     throw new Invalid(`a filename has 1 to ${LONGEST_NAME} characters, and no control characters`);
   if ('file' in part) return fileBlock(part);
+  if ('file_id' in part) return referenceBlock(part);
   return 'url' in part ? urlBlock(part) : jsonBlock(part);
 };
 
@@ -168,6 +171,13 @@ const urlBlock = ({ url, media_type, filename }: Extract<AnswerPart, { url: unkn
   const source = { type: 'url' as const, url, ...(named !== undefined && { media_type: named }) };
   return mediaBlock(named ?? guessMediaType(url), source, filename);
 };
+
+/** The kind follows from the file when the reference is accepted. */
+const referenceBlock = ({ file_id, filename }: Extract<AnswerPart, { file_id: unknown }>): PartBlock => ({
+  type: 'document',
+  source: { type: 'file', file_id: String(file_id) },
+  ...(filename !== undefined && { title: filename }),
+});
 
 const jsonBlock = ({ data, filename }: Extract<AnswerPart, { data: unknown }>): PartBlock => {
   if (isTooDeep(data)) throw new Invalid(`the data nests deeper than ${DEEPEST} levels`);

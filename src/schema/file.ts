@@ -19,15 +19,6 @@ export const StoredFile = z
     sha256: z.string(),
   })
   .meta({ id: 'File', description: 'An uploaded file. Times are seconds since the epoch.' });
-/**
- * An uploaded file (openai.md 9.1). Times are seconds since the epoch.
- *
- * @example
- * ```ts
- * const describe = ({ filename, bytes }: StoredFile): string => `${filename} (${bytes} bytes)`;
- * for await (const file of client.files.list()) console.log(describe(file));
- * ```
- */
 export type StoredFile = z.infer<typeof StoredFile>;
 
 export const FileList = z

@@ -10,6 +10,7 @@ import type { TraceContext } from '../schema/trace-context.ts';
 import type { ModelAnswer, ModelQuestion } from './ask-model.ts';
 import type { StateUpdate, StateView } from './state.ts';
 import type { Mail, Tasks } from './tasks.ts';
+import type { ToolFiles } from './tool-files.ts';
 
 /**
  * The tool interface within the process, and the conversion of outcomes for the model (agent-loop.md 6).
@@ -95,6 +96,8 @@ export type ToolContext = {
   tasks?: Tasks;
   /** Addresses of other agents. */
   mail?: Mail;
+  /** Files of the user that the run acts for; absent where the service has none, and in trials. */
+  files?: ToolFiles;
 };
 
 /**

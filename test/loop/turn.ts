@@ -97,6 +97,8 @@ export const scene = (tools: Record<string, Options>) => {
   const turn: Turn = {
     scope: 'test',
     actsFor: undefined,
+    files: undefined,
+    acceptFiles: (content) => [...content],
     run_id: 'r1',
     thread_id: 't1',
     agent: {

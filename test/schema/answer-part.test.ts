@@ -80,8 +80,8 @@ circle.push(circle);
 
 /** Values that untyped programs and other services may return. */
 const wrong: [name: string, part: object, words: RegExp][] = [
-  ['an empty part', {}, /exactly one of file, url and data/],
-  ['two kinds at once', { url: 'https://a.example', data: 1 }, /exactly one of file, url and data/],
+  ['an empty part', {}, /exactly one of file, url, data and file_id/],
+  ['two kinds at once', { url: 'https://a.example', data: 1 }, /exactly one of file, url, data and file_id/],
   ['a file without a type', { file: 'aGk=' }, /media_type must be a media type, like 'image\/png'/],
   ['an invalid type', { file: 'aGk=', media_type: 'png' }, /media_type must be/],
   ['a type with trailing text', { file: 'aGk=', media_type: 'a/b,<script>' }, /media_type must be/],

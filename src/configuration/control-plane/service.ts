@@ -33,6 +33,7 @@ import { createReports } from './reports.ts';
 import { createRestore } from './restore.ts';
 import { createSectionNotes } from './section-notes.ts';
 import type { A2aServers, Budgets, McpServers } from './servers.ts';
+import type { SnapshotDeps } from './snapshot.ts';
 import { createStart } from './start.ts';
 import { createWrites } from './writes.ts';
 
@@ -97,17 +98,7 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
   const audit = createAuditLog({ ...deps, ...deps.audit });
   const discovery = createDiscovery(deps);
   const assembly = createAssembly({ tools: program.tools, mcp, a2a });
-  const snapshots = {
-    plugins: program.plugins,
-    fileSkills: program.skills,
-    providers: program.providers,
-    routes: deps.routes,
-    env: deps.env,
-    transport: deps.transport,
-    files: deps.files,
-    subAgents: deps.subAgents,
-    remoteAgents: deps.remoteAgents,
-  };
+  const snapshots = snapshotPartsOf(deps);
   const read = createContentReader({ namespaces, log });
   const notes = createSectionNotes(log);
   const secrets = keepSecrets();
@@ -162,6 +153,26 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
     },
   };
 };
+
+const snapshotPartsOf = ({
+  program,
+  routes,
+  env,
+  transport,
+  files,
+  subAgents,
+  remoteAgents,
+}: ConfigDeps): SnapshotDeps => ({
+  plugins: program.plugins,
+  fileSkills: program.skills,
+  providers: program.providers,
+  routes,
+  env,
+  transport,
+  files,
+  subAgents,
+  remoteAgents,
+});
 
 const reloadEvery = (
   ms: number,

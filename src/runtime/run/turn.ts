@@ -7,6 +7,7 @@ import { createRunState, setTurnMark } from '../../loop/state.ts';
 import type { Turn } from '../../loop/turn.ts';
 import { textWithoutData } from '../../schema/media.ts';
 import type { Message } from '../../schema/message.ts';
+import { baseOf, partitionOf } from '../../schema/partition.ts';
 import type { Run } from '../../schema/run.ts';
 import type { RuntimeDeps } from '../deps.ts';
 import { historyBytes } from '../ledger/history-bytes.ts';
@@ -14,6 +15,7 @@ import { issueTicket } from '../ledger/issued-tickets.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { historyOf, keptFor } from '../ledger/ledger.ts';
 import { selectPending } from '../ledger/pending.ts';
+import { acceptFiles } from '../thread/accept-files.ts';
 import { actingUser } from './acting-user.ts';
 
 /** Builds the working state of the loop from the rows of the run and its thread. */
@@ -39,6 +41,7 @@ export const createTurn = (
   }: Pick<Turn, 'stream' | 'checkpoint' | 'logCompaction' | 'traceFor' | 'account' | 'noteUsage'>,
 ): Turn => {
   const { run_id, thread_id } = run;
+  const ownerOfFiles = partitionOf({ scope: baseOf(ledger.scope), user: run.user });
   const state = createRunState(run.state, keptFor(ledger, run_id));
   // An agent that takes over the run has the same client tools.
   const equipped = (each: ResolvedAgent) =>
@@ -46,6 +49,8 @@ export const createTurn = (
   return {
     scope: ledger.scope,
     actsFor: actingUser(run),
+    files: deps.toolFiles?.(ownerOfFiles),
+    acceptFiles: (content) => acceptFiles(deps, ownerOfFiles, [{ content: [...content] }])[0]?.content ?? [],
     mayDecide: (author, call) => deps.mayDecide?.(ledger.scope, author, call) ?? true,
     run_id,
     thread_id,
