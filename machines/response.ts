@@ -1,7 +1,7 @@
 import { setup } from 'xstate';
 
 /**
- * One leg of a response of the OpenAI routes (openai.md 12): the work that one request starts, until its run ends or
+ * One leg of a response of the OpenAI routes (openai-responses.md 12): the work that one request starts, until its run ends or
  * requires an action. The status on the wire and the last event of a stream are tags of its states.
  *
  * A leg that clients follow is an actor; for stored rows the functions below query the machine.
@@ -53,7 +53,7 @@ const isIncomplete = ({ event }: { event: ResponseEvent }): boolean => {
 const cancelled = (description: string) => ({ target: 'cancelled', description }) as const;
 
 /**
- * One leg of a response of the OpenAI routes (openai.md 12). Tags of its states are the statuses of the protocol, the
+ * One leg of a response of the OpenAI routes (openai-responses.md 12). Tags of its states are the statuses of the protocol, the
  * last event of a stream, and `terminal`.
  *
  * @example

@@ -33,7 +33,6 @@ export const ABOUT = {
   title: 'Troupe',
   description:
     'An agent runtime service. The unit of `_at` fields is documented in each schema. Errors are `{"error": "text"}`, except for ' +
-    'A2A, MCP and files, which define separate formats. A method that a path does not support gets 405 and `Allow`. ' +
     'A2A, MCP and OpenAI, which define separate formats. A method that a path does not support gets 405 and `Allow`. ' +
     'Idle event streams send comments to keep connections open.',
   // Relative to the address of the document, which may be below a base path.

@@ -2,7 +2,7 @@ import type { ResponseStatus } from '../../machines/response.ts';
 import type { JsonObject } from './json.ts';
 
 /**
- * One leg of a response as stored (openai.md 12). The texts of its output are those of the history; the row has what
+ * One leg of a response as stored (openai-responses.md 12). The texts of its output are those of the history; the row has what
  * cannot be derived from there: the request, the order of the items and the numbers of the events.
  */
 

@@ -11,7 +11,7 @@ import {
 } from '../../machines/response.ts';
 import { pathOf, untaken, walk } from './walk.ts';
 
-/** openai.md 7.3 and 12. */
+/** openai-responses.md 7.3 and 12. */
 
 const end = (type: string, more: object = {}) => ({ type: 'END', termination: { type, ...more } });
 

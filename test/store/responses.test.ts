@@ -2,7 +2,7 @@ import t from 'tap';
 import type { StoredResponse } from '../../src/schema/stored-response.ts';
 import { storeFor } from './open.ts';
 
-/** openai.md 12. */
+/** openai-responses.md 12. */
 
 const row = (changes: Partial<StoredResponse> = {}): StoredResponse => ({
   run_id: 'run',

@@ -14,7 +14,7 @@ import {
 } from './output.ts';
 
 /**
- * Messages of a thread as items of a conversation, and of the input of a response (openai.md 7.6, 8). Every thread can be
+ * Messages of a thread as items of a conversation, and of the input of a response (openai-responses.md 7.6, 8). Every thread can be
  * read so, whichever protocol has made its messages.
  */
 
@@ -91,7 +91,7 @@ export type RunFacts = {
 /** Returns undefined for a run of another protocol. */
 export type FindRun = (run_id: string) => RunFacts | undefined;
 
-/** Results of functions are items of their own; those of other calls are part of the calls. */
+/** Results of functions are separate items; those of other calls are part of the calls. */
 export const itemsOfMessage = (message: ListedMessage, findRun: FindRun): ItemOfMessage[] => {
   const { id: message_id, seq, visibility } = message;
   if (visibility !== undefined || isRewound(message)) return [];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OutputItem, OutputText, Refusal } from './output.ts';
 import { ResponseInEvent } from './response.ts';
 
-/** Schemas of the events of a response (openai.md 7.5), for clients without a library of OpenAI. */
+/** Schemas of the events of a response (openai-responses.md 7.5), for clients without a library of OpenAI. */
 
 const event = <const Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
   z.object({ type: z.literal(`response.${type}`), sequence_number: z.int(), ...shape });

@@ -4,7 +4,7 @@ import { begun, type OutputItem, outputText } from './output.ts';
 import type { ResponseResource } from './response.ts';
 
 /**
- * Events of the stream of a response (openai.md 7.5), each created in one place: the encoder of a live stream and a
+ * Events of the stream of a response (openai-responses.md 7.5), each created in one place: the encoder of a live stream and a
  * replay produce the same frames for the same marks.
  *
  * Relies on items being complete when the events that end them are created; those that begin them are derived.
@@ -57,7 +57,7 @@ export type CreateResource = (status: ResponseStatus) => ResponseResource;
 /** An item with its position in the output. `annotation`: position of the annotation. */
 export type EventItem = { item: OutputItem; output_index: number; annotation?: number };
 
-/** One event as text: whole frames only, because some clients lose frames that are split (openai.md 16). */
+/** One event as text: whole frames only, because some clients lose frames that are split. */
 export const frame = (type: string, fields: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 

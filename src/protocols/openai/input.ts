@@ -10,7 +10,7 @@ import { given, LONGEST_CALL_ID, MOST_FILES, MOST_ITEMS } from './parameters.ts'
 
 /**
  * Items of the input of a response, and of a conversation, converted to messages and to what answers a waiting run
- * (openai.md 7.2). Items are checked here only; their order and ids are interpreted by `position.ts`.
+ * (openai-responses.md 7.2). Items are checked here only; their order and ids are interpreted by `position.ts`.
  */
 
 /** An item, with the id that the client has sent. */

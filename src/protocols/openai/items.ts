@@ -6,9 +6,9 @@ import type { StoredItem, StoredResponse } from '../../schema/stored-response.ts
 import { callId } from './ids.ts';
 import { callResult, citations, type OutputItem, outputText, type Source } from './output.ts';
 
-/** Creates the items of a leg from the messages of its run (openai.md 7.4): the texts are stored once, in the history. */
+/** Creates the items of a leg from the messages of its run (openai-responses.md 7.4): the texts are stored once, in the history. */
 
-/** What the history has of a run. */
+/** The history of a run, by steps and calls. */
 export type RunMessages = {
   /** The response of each step. */
   steps: ReadonlyMap<number, Message>;

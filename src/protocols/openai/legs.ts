@@ -24,7 +24,7 @@ import { endingOf, type ResponseResource, resourceOf } from './response.ts';
 import { createResponseEncoder, type EarlierCall, type ResponseEncoder } from './response-encoder.ts';
 
 /**
- * The legs of responses, from the accepted request to their last event (openai.md 7.1, 7.6, 12).
+ * The legs of responses, from the accepted request to their last event (openai-responses.md 7.1, 7.6, 12).
  *
  * Guarantees: the row of a leg is written in the commits of its run, so a stored end of a run is also the end of its
  * leg. A follower receives the events after its position, and then the live ones, each once. A leg without followers
@@ -71,7 +71,7 @@ export type LegsDeps = {
   legEnded(status: string): void;
 };
 
-/** Numbers that a process may use before it writes the row again (openai.md 7.6). */
+/** Numbers that a process may use before it writes the row again (openai-responses.md 7.6). */
 const RESERVED = 1000;
 
 export const createLegs = (deps: LegsDeps): Legs => {

@@ -18,7 +18,7 @@ import type { OutputItem } from './output.ts';
 
 export type OutputState = {
   items: OutputItem[];
-  /** What the store keeps of each item, at the same positions. */
+  /** The stored fields of each item, at the same positions. */
   kept: StoredItem[];
   events: EventMark[];
   /** Number of the next event. */

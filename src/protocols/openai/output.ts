@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Items of the output of a response (openai.md 7.4), and of conversations. */
+/** Items of the output of a response (openai-responses.md 7.4), and of conversations. */
 
 const status = z.enum(['in_progress', 'completed', 'incomplete']);
 

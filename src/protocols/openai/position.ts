@@ -12,7 +12,7 @@ import type { OutputItem } from './output.ts';
 import { itemNotFound, previousNotFound } from './response-request.ts';
 
 /**
- * The position of a request: the end of a response, or the last item that the request refers to (openai.md 5.3).
+ * The position of a request: the end of a response, or the last item that the request refers to (openai-responses.md 5.3).
  *
  * Clients differ in what they send: the id of the previous response, all items as references, or all items in full. A
  * full item counts as a reference while its content is that of the service; with another content, the whole input is a

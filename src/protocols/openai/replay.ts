@@ -19,7 +19,7 @@ import {
 import type { OutputItem } from './output.ts';
 
 /**
- * Creates the events of a leg again, from their marks and its items (openai.md 7.6).
+ * Creates the events of a leg again, from their marks and its items (openai-responses.md 7.6).
  *
  * Guarantees: the frames are those of the live stream, with the same numbers. A text that was reset and begun again has
  * the deltas of its last beginning only. If a text is not the one that was streamed, because it was cut or its item was

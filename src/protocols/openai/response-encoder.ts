@@ -28,7 +28,7 @@ import {
 } from './output.ts';
 
 /**
- * Converts the events of a run to those of one leg of a response (openai.md 7.4, 7.5).
+ * Converts the events of a run to those of one leg of a response (openai-responses.md 7.4, 7.5).
  *
  * Guarantees: the order of the reference for any events; numbers that increase by one; only event and item types that
  * OpenAI defines, because its clients throw at others. Items do not nest, except calls of the agent, which execute

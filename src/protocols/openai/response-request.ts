@@ -18,7 +18,7 @@ import {
   sharedFields,
 } from './parameters.ts';
 
-/** The body of `POST /v1/responses` (openai.md 4, 7.2). */
+/** The body of `POST /v1/responses` (openai-responses.md 7.2). */
 
 const Format = z.union([
   z.object({ type: z.enum(['text', 'json_object']) }),

@@ -7,7 +7,7 @@ import type { ResponseUsage, StoredResponse } from '../../schema/stored-response
 import { conversationId, responseId, unixSeconds } from './ids.ts';
 import { OutputItem } from './output.ts';
 
-/** The resource of a response (openai.md 7.3). Every key is always present, and numbers are never null. */
+/** The resource of a response (openai-responses.md 7.3). Every key is always present, and numbers are never null. */
 
 const text = z.string().nullable();
 
@@ -147,7 +147,7 @@ export const withOutputText = (resource: ResponseResource): z.output<typeof Resp
   output_text: outputTextOf(resource.output),
 });
 
-/** Why a leg is incomplete, or its error, by the end of its run (openai.md 7.3). */
+/** Why a leg is incomplete, or its error, by the end of its run (openai-responses.md 7.3). */
 export const endingOf = (
   termination: Termination,
   isTruncated: boolean,

@@ -40,7 +40,7 @@ import type { Thread } from '../../schema/thread.ts';
 import { TAG } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
 
-/** Conversations are threads (openai.md 8): every thread can be read so, whichever protocol has made it. */
+/** Conversations are threads (openai-responses.md 8): every thread can be read so, whichever protocol has made it. */
 
 const Conversation = z
   .object({

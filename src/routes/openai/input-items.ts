@@ -9,7 +9,7 @@ import type { Place } from '../../schema/place.ts';
 import type { StoredResponse } from '../../schema/stored-response.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
 
-/** The items of the input of one request (openai.md 7.6): its messages, and the answers that the row lists. */
+/** The items of the input of one request (openai-responses.md 7.6): its messages, and the answers that the row lists. */
 export const inputItems = (
   { store }: Pick<OpenAiDeps, 'store'>,
   { scope, id }: Place,

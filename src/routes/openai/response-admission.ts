@@ -36,7 +36,7 @@ import { agentOfModel } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
 
 /**
- * Accepts requests for responses (openai.md 5.3, 7.2, 11.3): each starts a run, or continues the one that waits at its
+ * Accepts requests for responses (openai-responses.md 5.3, 7.2): each starts a run, or continues the one that waits at its
  * position. The position is checked in the event-loop tick that submits the request, so of two requests at one position,
  * the first continues the thread and the second forks it. No run is displaced.
  */

@@ -24,7 +24,7 @@ import { TAG } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
 import { acceptResponse } from './response-admission.ts';
 
-/** Responses (openai.md 7): each is a leg of a run. */
+/** Responses (openai-responses.md 7): each is a leg of a run. */
 
 const ResponseParams = z.object({
   id: z.string().meta({ description: 'id of a response', examples: [`resp_${'0'.repeat(35)}1`] }),
@@ -270,7 +270,7 @@ const inputItemsRoute = (deps: OpenAiDeps) =>
   route.get('/v1/responses/:id/input_items', {
     id: 'listOpenAiInputItems',
     summary: 'Items of the input of a response',
-    description: 'Those of its request, not of the responses before it.',
+    description: 'The items of its request, without those of the responses before it.',
     tag: TAG,
     needs: 'read',
     errors: OPENAI_ERRORS,

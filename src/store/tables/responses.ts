@@ -5,7 +5,7 @@ import { checkId, isId } from '../engine/keys.ts';
 import type { Removals } from '../engine/removals.ts';
 
 /**
- * The legs of responses of the OpenAI routes (openai.md 12), written in the commits of their runs. They are removed with
+ * The legs of responses of the OpenAI routes (openai-responses.md 12), written in the commits of their runs. They are removed with
  * their thread, or when they are older than the retention: each new leg removes up to two of those, so the number of
  * rows never exceeds the number of legs of that time.
  */

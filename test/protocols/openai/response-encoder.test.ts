@@ -18,7 +18,7 @@ import {
 } from '../ai-sdk/events.ts';
 import { parseFrames, RUN, startLeg, typesOf } from './leg.ts';
 
-/** openai.md 7.4 and 7.5. */
+/** openai-responses.md 7.4 and 7.5. */
 
 const TEXT = [
   'created',

@@ -3,7 +3,7 @@ import { asks } from '../models.ts';
 import { countRuns } from './chat.ts';
 import { startResponses } from './responses.ts';
 
-/** openai.md 8. */
+/** openai-responses.md 8. */
 
 t.test('keeps items, responds on them, and deletes one of them (check 61)', async (t) => {
   const { client, troupe } = await startResponses(t);

@@ -5,7 +5,7 @@ import { asks } from '../models.ts';
 import { countRuns } from './chat.ts';
 import { pick, startResponses, until } from './responses.ts';
 
-/** Calls, approvals, background runs and reconnects of responses (openai.md 7). */
+/** Calls, approvals, background runs and reconnects of responses (openai-responses.md 7). */
 
 const find = <Type extends OpenAI.Responses.ResponseOutputItem['type']>(
   { output }: OpenAI.Responses.Response,

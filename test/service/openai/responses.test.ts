@@ -5,7 +5,7 @@ import { typesOf } from '../../protocols/openai/leg.ts';
 import { countRuns, messagesOf } from './chat.ts';
 import { startResponses } from './responses.ts';
 
-/** openai.md 7. */
+/** openai-responses.md 7. */
 
 const KEYS = [
   ...['background', 'completed_at', 'conversation', 'created_at', 'error', 'frequency_penalty', 'id'],
