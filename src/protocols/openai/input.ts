@@ -3,6 +3,7 @@ import type { ImportedMessage } from '../../runtime/index.ts';
 import { describeInputProblem, inputProblem } from '../../schema/input-content.ts';
 import type { Json } from '../../schema/json.ts';
 import { jsonOrUndefined } from '../../schema/json-or-undefined.ts';
+import { listOf } from '../../schema/list.ts';
 import { guessMediaType, mediaBlock, sourceAt, splitDataUrl } from '../../schema/media.ts';
 import type { ContentBlock, InputBlock } from '../../schema/message.ts';
 import { fileNotFound, invalidValue, OpenAiError, unsupportedValue } from './errors.ts';
@@ -36,7 +37,7 @@ const Item = z.looseObject({
 type Item = z.output<typeof Item>;
 
 /** The `input` of a request; its items are validated by `decodeInput`, which names their type. */
-export const Input = z.union([z.string(), z.array(Item)]).meta({
+export const Input = z.union([z.string(), listOf(Item, MOST_ITEMS)]).meta({
   description: 'a text of the user, or items',
 });
 export type Input = z.output<typeof Input>;
@@ -47,7 +48,6 @@ export const decodeInput = (input: Input, at = 'input'): InputEntry[] => {
     const content: ContentBlock[] = [{ type: 'text', text: input }];
     return [{ kind: 'message', role: 'user', content, id: undefined, at }];
   }
-  if (input.length > MOST_ITEMS) throw invalidValue(at, `must have at most ${MOST_ITEMS} items`);
   const files = { left: MOST_FILES };
   return input.map((item, index) => decodeItem(item, `${at}[${index}]`, files));
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { asInteger } from '../../schema/paging.ts';
 import { invalidValue } from './errors.ts';
 
 /** Lists and their pages in the form of OpenAI (openai.md 1). */
@@ -11,7 +12,7 @@ export const ListQuery = z.object({
   limit: z
     .string()
     .optional()
-    .meta({ description: `1 to ${MOST}; default ${DEFAULT_LIMIT}` }),
+    .meta({ description: `1 to ${MOST}`, ...asInteger({ default: DEFAULT_LIMIT }) }),
   order: z.string().optional().meta({ description: '`desc` (default) or `asc`, by time of creation' }),
   after: z.string().optional().meta({ description: 'id of an item: the page begins after it' }),
 });

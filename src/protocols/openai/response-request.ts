@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '../../schema/json.ts';
 import { JsonObject } from '../../schema/json.ts';
+import { listOf } from '../../schema/list.ts';
 import type { ResponseEcho } from '../../schema/stored-response.ts';
 import { invalidValue, OpenAiError, parseRequest } from './errors.ts';
 import { decodeInput, Input, type InputEntry } from './input.ts';
@@ -10,6 +11,7 @@ import {
   functionTools,
   type GivenChoice,
   given,
+  MOST_TOOLS,
   ReasoningEffortName,
   RequestTool,
   type RunParameters,
@@ -36,9 +38,11 @@ const Choice = z.union([
   z.looseObject({
     type: z.literal('allowed_tools'),
     mode: z.enum(['auto', 'required']),
-    tools: z.array(z.looseObject({ name: given(z.string()) })),
+    tools: listOf(z.looseObject({ name: given(z.string()) }), MOST_TOOLS),
   }),
 ]);
+
+const MOST_INCLUDED = 32;
 
 const Conversation = z.union([z.string(), z.object({ id: z.string() })]);
 
@@ -55,10 +59,10 @@ export const ResponseBody = z
     max_tool_calls: given(z.int().min(1)),
     reasoning: given(z.looseObject({ effort: ReasoningEffortName, summary: given(z.string()) })),
     text: given(z.looseObject({ format: given(Format), verbosity: given(z.string()) })),
-    tools: given(z.array(RequestTool)),
+    tools: given(listOf(RequestTool, MOST_TOOLS)),
     tool_choice: given(Choice),
     truncation: given(z.enum(['auto', 'disabled'])),
-    include: given(z.array(z.string())),
+    include: given(listOf(z.string(), MOST_INCLUDED)),
   })
   .meta({
     id: 'OpenAiResponseRequest',

@@ -80,7 +80,9 @@ const ItemList = listOfItems(ConversationItem).meta({
 });
 
 const Params = z.object({ id: z.string().meta({ description: 'id of a conversation or of a thread' }) });
-const ItemParams = Params.extend({ item_id: z.string() });
+const ItemParams = Params.extend({
+  item_id: z.string().meta({ description: 'id of an item of the conversation' }),
+});
 
 const COMMON = { tag: TAG, errors: OPENAI_ERRORS } as const;
 const NOT_FOUND = { 404: OPENAI_ERRORS.schema };
@@ -118,6 +120,7 @@ const ownRoutes = (deps: OpenAiDeps) => [
     ...COMMON,
     id: 'getOpenAiConversation',
     summary: 'One conversation',
+    description: 'Also a thread that another protocol has made.',
     needs: 'read',
     params: Params,
     responses: { 200: Conversation, ...NOT_FOUND },
@@ -127,6 +130,7 @@ const ownRoutes = (deps: OpenAiDeps) => [
     ...COMMON,
     id: 'updateOpenAiConversation',
     summary: 'Change the metadata of a conversation',
+    description: 'Replaces all metadata.',
     needs: 'invoke',
     params: Params,
     body: NewMetadata,
@@ -162,6 +166,7 @@ const itemRoutes = (deps: OpenAiDeps) => [
     ...COMMON,
     id: 'listOpenAiConversationItems',
     summary: 'Items of a conversation',
+    description: 'Messages, reasoning, calls and results, newest first by default.',
     needs: 'read',
     params: Params,
     query: ListQuery.extend({ include: z.string().optional().meta({ description: 'ignored' }) }),
@@ -180,6 +185,7 @@ const itemRoutes = (deps: OpenAiDeps) => [
     ...COMMON,
     id: 'getOpenAiConversationItem',
     summary: 'One item of a conversation',
+    description: 'An id that a list or a response has returned.',
     needs: 'read',
     params: ItemParams,
     responses: { 200: ConversationItem, ...NOT_FOUND },

@@ -14,6 +14,7 @@ import { type FoundLeg, findResponse } from '../../protocols/openai/position.ts'
 import { ResponseResource as Resource, withOutputText } from '../../protocols/openai/response.ts';
 import { runHeaders, STREAM_HEADERS } from '../../protocols/openai/response-headers.ts';
 import { decodeResponse, ResponseBody, responseNotFound } from '../../protocols/openai/response-request.ts';
+import { asInteger } from '../../schema/paging.ts';
 import type { Place } from '../../schema/place.ts';
 import type { Principal } from '../../schema/principal.ts';
 import type { Reading } from '../../schema/reader.ts';
@@ -35,7 +36,7 @@ const ReadQuery = z.object({
   starting_after: z
     .string()
     .optional()
-    .meta({ description: 'number of an event: the stream begins after it' }),
+    .meta({ description: 'number of an event: the stream begins after it', ...asInteger() }),
   include: z.string().optional().meta({ description: 'ignored' }),
 });
 
