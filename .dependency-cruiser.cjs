@@ -41,6 +41,7 @@ const modules = {
   ],
   'src/files': ['src/store', 'src/schema'],
   'src/http': ['src/schema'],
+  'src/idempotency': ['src/store', 'src/schema'],
   'src/identity': ['src/store', 'src/outbound', 'src/schema'],
   'src/outbound': ['src/schema'],
   'src/connections': ['machines', 'src/store', 'src/outbound', 'src/schema'],

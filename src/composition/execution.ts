@@ -6,6 +6,7 @@ import { createEvals, type Evals } from '../evals/index.ts';
 import { createEventFeed, type EventFeed } from '../events/feed.ts';
 import { createResolver } from '../files/references.ts';
 import { createToolFiles } from '../files/tool-files.ts';
+import { startSweep } from '../idempotency/index.ts';
 import { createDecideCheck } from '../identity/decide-check.ts';
 import { createObserver } from '../observability/observer.ts';
 import { createTasks, type TaskService } from '../protocols/a2a/tasks.ts';
@@ -91,6 +92,7 @@ export const createExecution = async (
     log,
   });
   const sweepBudgets = sweepingCounters(foundation);
+  const stopSweepingKeys = sweepingKeys(foundation);
   const sweep = setInterval(() => chatStreams.sweep(monotonic(clock)), SWEEP_MS).unref();
   return {
     events,
@@ -110,6 +112,7 @@ export const createExecution = async (
     async stop(patience, waiting) {
       clearInterval(sweep);
       clearInterval(sweepBudgets);
+      stopSweepingKeys();
       await evals.runs.stop();
       await runtime.stop(patience, waiting);
     },
@@ -142,6 +145,9 @@ const sweepingCounters = ({ store, clock, settings, log }: Foundation): NodeJS.T
     const swept = sweepCounters(store, until).then(() => sweepUsage(store, until));
     swept.catch((err) => log.warn('budget.sweep_failed', { err }));
   }, COUNTERS_MS).unref();
+
+const sweepingKeys = ({ store, clock, settings, log }: Foundation): (() => void) =>
+  startSweep({ store, clock, log, retentionMs: settings.idempotency.retention_secs * 1000 });
 
 const createEvaluations = (
   { input, settings, log, clock, ids, metrics, store, meter, usage, actors }: Foundation,

@@ -10,6 +10,7 @@ import type { Route } from '../http/route.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { TlsFiles } from '../http/tls.ts';
 import { chooseHttpServer } from '../http/uws.ts';
+import { createIdempotency } from '../idempotency/index.ts';
 import { createAccess } from '../identity/access/access.ts';
 import { createWholeScope } from '../identity/access/whole-scope.ts';
 import { createAuthObserver } from '../identity/auth-observer.ts';
@@ -298,6 +299,12 @@ const createHttp = (
     observeAuth: createAuthObserver(metrics.identity.requested, accessLog),
     addReader: routeDeps.identity.readers.add,
     requestLimits: createRequestLimits(meter, () => clock.now()),
+    idempotency: createIdempotency({
+      store: routeDeps.store,
+      clock,
+      retentionMs: settings.idempotency.retention_secs * 1000,
+      count: metrics.idempotency.count,
+    }),
     observe: metrics.http,
     log,
     openApi: { ...ABOUT, version, isOpen },

@@ -1,3 +1,4 @@
+import type { KeyedRequest } from '../schema/idempotency.ts';
 import type { ServiceLog } from '../schema/log-events.ts';
 import { Outcome } from '../schema/outcome.ts';
 import type { AuthObserver } from '../schema/presented.ts';
@@ -8,6 +9,7 @@ import type { RequestLimits } from '../schema/request-limits.ts';
 import { Refusal } from './errors.ts';
 import { type Exchange, sendReply } from './exchange.ts';
 import type { Gate } from './gate.ts';
+import type { Repeats } from './repeats.ts';
 import { isReply, reply } from './reply.ts';
 import type { RouteRequest } from './route.ts';
 import type { Endpoint } from './router.ts';
@@ -28,6 +30,8 @@ export type Call = {
   inside: boolean;
   /** Ends the count of the event stream that the route may open. */
   release?: (() => void) | undefined;
+  /** Set if the request has an `Idempotency-Key`. */
+  keyed?: KeyedRequest | undefined;
 };
 
 export type AnyRequest = RouteRequest<unknown, unknown, unknown>;
@@ -49,8 +53,9 @@ export const createCaller = (deps: {
   addReader?: AddReader | undefined;
   observeAuth: Pick<AuthObserver, 'denied'>;
   limits?: Limits | undefined;
+  repeats?: Repeats | undefined;
 }): Caller => {
-  const { gate, hub, log, addReader = ignoreReader, observeAuth, limits } = deps;
+  const { gate, hub, log, addReader = ignoreReader, observeAuth } = deps;
 
   const fail = (exchange: Exchange, error: unknown): void => {
     hideCredentials(error);
@@ -94,7 +99,7 @@ export const createCaller = (deps: {
   const invoke = (call: Call, request: AnyRequest): void => {
     let result: unknown;
     try {
-      result = handle(call, request, limits);
+      result = handle(call, request, deps);
     } catch (error) {
       failed(call, request, error);
       return;
@@ -129,10 +134,15 @@ export const createCaller = (deps: {
 };
 
 /** @throws the error of the handler, or RateLimited */
-const handle = (call: Call, request: AnyRequest, limits: Limits | undefined): unknown => {
+const handle = (
+  call: Call,
+  request: AnyRequest,
+  { limits, repeats }: { limits?: Limits | undefined; repeats?: Repeats | undefined },
+): unknown => {
+  const { endpoint, keyed } = call;
   call.inside = true;
-  if (call.endpoint.streams) call.release = limits?.openStream(request.principal);
-  return call.endpoint.handle(request);
+  if (endpoint.streams) call.release = limits?.openStream(request.principal);
+  return keyed && repeats ? repeats.handle(keyed, endpoint, request) : endpoint.handle(request);
 };
 
 type Limits = Pick<RequestLimits, 'openStream'>;

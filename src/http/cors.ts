@@ -48,6 +48,7 @@ export const EXPOSE_HEADERS = [
   'x-trace-total-events',
   'x-trace-next-offset',
   'x-request-id',
+  'idempotency-replayed',
   'mcp-session-id',
   'retry-after',
   'openai-processing-ms',

@@ -55,6 +55,10 @@ export const REQUEST_HEADERS = {
     .string()
     .max(128)
     .meta({ description: 'Id of the request in its response, the log and the audit log.' }),
+  'Idempotency-Key': z.string().min(1).max(255).meta({
+    description:
+      'Repeats of an accepted request with the same key and content execute nothing and receive its response.',
+  }),
   'Last-Event-ID': z
     .string()
     .meta({ description: 'Id of the last event that the client received; the stream continues after it.' }),

@@ -190,7 +190,7 @@ const bodyTypes = (spec: Route['spec']): readonly string[] => {
 /** Path parameters are documented as text even without a schema. */
 const parameters = (path: string, spec: Route['spec']): ZodOpenApiOperationObject['requestParams'] => {
   const names = paramNames(path);
-  const { params, query, headers = [] } = spec;
+  const { params, query, headers = [], idempotent } = spec;
   const known = params instanceof z.ZodObject ? params.shape : {};
   return {
     ...(names.length > 0 && {
@@ -198,9 +198,15 @@ const parameters = (path: string, spec: Route['spec']): ZodOpenApiOperationObjec
     }),
     // A query schema is an object, or a pipe that begins with one: the library searches for the object in it.
     ...(query && { query: query as z.ZodObject }),
-    header: z.object(Object.fromEntries([...headers, 'X-Request-Id' as const].map(headerParameter))),
+    header: z.object(
+      Object.fromEntries(
+        [...headers, ...(idempotent ? KEY : []), 'X-Request-Id' as const].map(headerParameter),
+      ),
+    ),
   };
 };
+
+const KEY = ['Idempotency-Key'] as const;
 
 /** Header components by name. */
 const HEADERS = Object.fromEntries(

@@ -13,7 +13,8 @@ import type { HostCheck } from './hosts.ts';
 import type { Needs } from './needs.ts';
 import type { Origin } from './origin.ts';
 import type { Found, Paths } from './paths.ts';
-import { type Arrival, type Reception, receive, receiveLater } from './reception.ts';
+import { type Arrival, KEY_HEADER, type Reception, receive, receiveLater } from './reception.ts';
+import type { IdempotencyPort } from './repeats.ts';
 import type { Reply } from './reply.ts';
 import { allowedOn, type Endpoint, methodLabel, namedParams, type PathEntry, refusing } from './router.ts';
 import { createSenders, type SenderDeps } from './senders.ts';
@@ -39,6 +40,7 @@ export type PipelineDeps = SenderDeps & {
   authenticate: Authenticate;
   observeAuth: AuthObserver;
   requestLimits?: RequestLimits | undefined;
+  idempotency?: IdempotencyPort | undefined;
   settings: {
     body_limit_bytes: number;
     attachment_body_limit_bytes: number;
@@ -166,6 +168,10 @@ const readArrival = (
     inside: false,
     params: namedParams(endpoint, found?.values ?? []),
     query: endpoint.query ? (req.getQuery() ?? '') : '',
+    target:
+      endpoint.idempotent && req.getHeader(KEY_HEADER) !== ''
+        ? `${req.getUrl()}?${req.getQuery() ?? ''}`
+        : '',
     contentType:
       endpoint.reads === 'json' || endpoint.reads === 'stream' ? req.getHeader('content-type') : '',
     contentEncoding: endpoint.reads === 'nothing' ? '' : req.getHeader('content-encoding'),

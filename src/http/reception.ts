@@ -10,6 +10,7 @@ import { Refusal } from './errors.ts';
 import { setDisconnectListener } from './exchange.ts';
 import type { RequestHeaders } from './headers.ts';
 import type { Origin } from './origin.ts';
+import type { IdempotencyPort } from './repeats.ts';
 import type { Endpoint } from './router.ts';
 import type { Senders } from './senders.ts';
 
@@ -23,6 +24,8 @@ export type Reception = {
   readonly caller: Caller;
   readonly bodyBudget: BodyBudget;
   readonly senders: Senders;
+  /** If absent, keys of requests are ignored. */
+  readonly idempotency?: IdempotencyPort | undefined;
   /** Maximum number of bytes for each kind of route. */
   readonly limits: Readonly<Record<NonNullable<Endpoint['bodyLimit']>, number>>;
 };
@@ -37,6 +40,8 @@ export type Arrival = Call & {
   session: string | undefined;
   params: Record<string, string>;
   query: string;
+  /** Path and query of a request with an `Idempotency-Key` on a route that is `idempotent`; empty for others. */
+  target: string;
   contentType: string;
   contentEncoding: string;
   contentLength: number;
@@ -118,8 +123,12 @@ const deliver = (
 ): void => {
   const { endpoint } = arrival;
   if (text instanceof Refusal) throw text;
-  if (text.length > LONG) deliverInSteps(reception, arrival, principal, text);
-  else call(reception, arrival, principal, decode(endpoint, { ...arrival, body: readAs(endpoint, text) }));
+  if (text.length > LONG) {
+    deliverInSteps(reception, arrival, principal, text);
+    return;
+  }
+  readKey(reception, arrival, principal, text);
+  call(reception, arrival, principal, decode(endpoint, { ...arrival, body: readAs(endpoint, text) }));
 };
 
 /** Calls the handler before the body has arrived. */
@@ -138,6 +147,27 @@ const deliverStream = (
   }
 };
 
+/** @throws Invalid for an illegal key */
+const readKey = (
+  { idempotency }: Reception,
+  arrival: Arrival,
+  principal: Principal | undefined,
+  body: string,
+): void => {
+  const { endpoint, exchange, headers, target } = arrival;
+  if (!idempotency || !principal || endpoint.idempotent === undefined || !headers.has(KEY_HEADER)) return;
+  arrival.keyed = idempotency.read({
+    principal,
+    keys: headers.lines(KEY_HEADER),
+    method: exchange.method,
+    target,
+    header: headers.get,
+    body,
+  });
+};
+
+export const KEY_HEADER = 'idempotency-key';
+
 /** Parses, validates and handles a long body, each in a separate event-loop tick. */
 const deliverInSteps = (
   reception: Reception,
@@ -148,6 +178,7 @@ const deliverInSteps = (
   const { endpoint } = arrival;
   const step = (work: () => void): void => inOwnTurn(reception, arrival, work);
   step(() => {
+    readKey(reception, arrival, principal, text);
     const body = readAs(endpoint, text);
     step(() => {
       const decoded = decode(endpoint, { ...arrival, body });
@@ -188,6 +219,7 @@ const call = (
     origin: () => senders.originOf(headers),
     hold: () => caller.leave(arrival),
     onGone: (listener) => setDisconnectListener(exchange, listener),
+    keyed: undefined,
   });
 };
 

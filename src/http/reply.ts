@@ -1,3 +1,5 @@
+import type { StoredText } from '../schema/idempotency.ts';
+
 /** Identifies values of type `Reply`: responses with an explicit status and headers. */
 
 const brand = Symbol('reply');
@@ -31,6 +33,20 @@ export const reply = (status: number, body?: unknown, headers?: Record<string, s
 
 /** @param cookies values of `Set-Cookie`, which a header of other responses never has */
 export const withCookies = (answer: Reply, cookies: readonly string[]): Reply => ({ ...answer, cookies });
+
+/** Sends a response again. */
+export const storedReply = ({
+  status,
+  content_type: contentType,
+  headers,
+  body: text,
+}: StoredText): Reply => ({
+  [brand]: true,
+  status,
+  text,
+  contentType,
+  headers,
+});
 
 /** Sends text that is encoded already. */
 export const textReply = (

@@ -1,6 +1,8 @@
 import type { z } from 'zod';
+import type { JsonObject } from '../schema/json.ts';
 import type { Principal } from '../schema/principal.ts';
 import type { Answer, ErrorDescription, RequestHeaderName } from './described.ts';
+import type { Keyed } from './keyed.ts';
 import type { Needs } from './needs.ts';
 
 /**
@@ -43,6 +45,8 @@ export type RouteRequest<P, Q, B> = {
   hold(): void;
   /** Called when the client disconnects before the response has ended; immediately if it already has. */
   onGone(listener: () => void): void;
+  /** Set if the client may repeat the request: on routes that are `idempotent`, with an `Idempotency-Key`. */
+  keyed: Keyed | undefined;
 };
 
 /** Without a schema, `params`, `query` and `body` are `undefined`, and the request may have any body or none. */
@@ -77,6 +81,13 @@ export type RouteSpec<P, Q, B> = {
   errors?: ErrorDescription;
   /** A browser opens the route: a session cookie that has ended counts as none, so that the route can offer sign-in. */
   offersSignIn?: true;
+  /**
+   * Set if the route creates or submits something, so that it accepts an `Idempotency-Key` (runtime.md 0.8): its handler
+   * passes what `keyed` returns to the commit that accepts the request.
+   */
+  idempotent?: true;
+  /** Makes a response that is not stored whole again, from what `keyed` has stored. */
+  again?(request: RouteRequest<P, Q, B>, created: JsonObject): unknown;
   /** A credential that only this route accepts, in addition to that of a principal with the needed grant. */
   security?: 'extendedCardBearer';
   /** Returns whether a request has that credential; it is then handled without a principal, as `NOBODY`. */
@@ -106,4 +117,4 @@ export const route = {
   delete: declare('delete'),
 };
 
-export { plainText, reply } from './reply.ts';
+export { plainText, type Reply, reply } from './reply.ts';

@@ -16,6 +16,7 @@ import type { OpenApiInfo } from './openapi.ts';
 import { openApiRoute } from './openapi-route.ts';
 import { createPaths } from './paths.ts';
 import { createPipeline } from './pipeline.ts';
+import { createRepeats, type IdempotencyPort } from './repeats.ts';
 import type { Route } from './route.ts';
 import { familyEntries, groupByPath } from './router.ts';
 import { type Listening, listenOn } from './socket.ts';
@@ -65,6 +66,8 @@ export type HttpDeps = {
   addReader?: AddReader | undefined;
   /** If absent, requests and event streams are not limited. */
   requestLimits?: RequestLimits | undefined;
+  /** If absent, keys of requests are ignored. */
+  idempotency?: IdempotencyPort | undefined;
   /**
    * `request` is called when the response has ended or the client has disconnected, with the seconds until the head.
    */
@@ -116,13 +119,14 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     timeoutMs: settings.body_timeout_ms,
     observe: observe.received,
   });
+  const repeats = deps.idempotency && createRepeats(deps.idempotency);
   const answer = createPipeline({
     ...deps,
     scheme: settings.tls ? 'https' : 'http',
     context,
     paths,
     bodyBudget,
-    caller: createCaller({ ...deps, gate, hub, limits: deps.requestLimits }),
+    caller: createCaller({ ...deps, gate, hub, limits: deps.requestLimits, repeats }),
   });
   const local = createFetch(answer);
 

@@ -56,7 +56,7 @@ const brand = Symbol('event stream');
 /** The internal state of an event stream. */
 export type Stream = { -readonly [Key in keyof EventStream]: EventStream[Key] } & {
   readonly [brand]: true;
-  readonly options: EventStreamOptions;
+  options: EventStreamOptions;
   pending: string;
   pendingFrames: number;
   /** Whether the stream is scheduled for the flush at the end of this tick. */
@@ -108,6 +108,11 @@ const NO_OPTIONS: EventStreamOptions = {};
 
 export const isEventStream = (value: unknown): value is Stream =>
   typeof value === 'object' && value !== null && brand in value;
+
+/** Adds headers to the response of a stream that is not bound yet. */
+export const addHeaders = (stream: Stream, headers: Readonly<Record<string, string>>): void => {
+  stream.options = { ...stream.options, headers: { ...stream.options.headers, ...headers } };
+};
 
 const HEADERS = {
   'content-type': 'text/event-stream',
@@ -216,7 +221,7 @@ const lost = (stream: Stream): void => {
   if (!stream.closed) markClosed(stream);
 };
 
-const takePending = (stream: Stream): string => {
+export const takePending = (stream: Stream): string => {
   const text = stream.pending;
   stream.pending = '';
   stream.pendingFrames = 0;

@@ -216,6 +216,14 @@ export const LOG_EVENTS = {
   'files.sweep_failed': { level: 'warn', message: 'could not remove expired or deleted files' },
   'budget.commit_failed': { level: 'error', message: 'could not store what was spent' },
   'access.write_failed': { level: 'warn', message: 'could not write an access event' },
+  'run.replay_failed': {
+    level: 'error',
+    message: 'could not stream a run again for a repeated request',
+  },
+  'idempotency.sweep_failed': {
+    level: 'warn',
+    message: 'could not remove expired idempotency keys',
+  },
   'access.prune_failed': { level: 'warn', message: 'could not remove expired access events' },
   'access.admin_new_address': {
     level: 'info',

@@ -36,6 +36,7 @@ import { createEndedWork } from './tables/ended-work.ts';
 import { createEvalRunTable, type EvalRunTable } from './tables/eval-runs.ts';
 import { createEventTable, type EventTable } from './tables/events.ts';
 import { createFileTable, type FileTable, takeLinkKey } from './tables/files.ts';
+import { createIdempotencyTable, type IdempotencyTable } from './tables/idempotency.ts';
 import { createKeyTable, type KeyTable } from './tables/keys.ts';
 import { createListedRuns, type ListedRuns } from './tables/listed-runs.ts';
 import { createMcpCatalogTable, type McpCatalogTable } from './tables/mcp-catalogs.ts';
@@ -117,6 +118,7 @@ type Tables = {
   readonly usage: UsageTable;
   readonly accessEvents: AccessEventTable;
   readonly files: FileTable;
+  readonly idempotency: IdempotencyTable;
 };
 
 type Operations = {
@@ -339,6 +341,7 @@ const createTables = (
     usage: createUsageTable(env),
     accessEvents: createAccessEventTable(env),
     files,
+    idempotency: createIdempotencyTable(env),
   };
 };
 

@@ -36,7 +36,7 @@ const routes = [
 ];
 
 const EXPOSED =
-  'x-trace-total-events, x-trace-next-offset, x-request-id, mcp-session-id, retry-after, openai-processing-ms, x-should-retry, x-troupe-run-id, x-troupe-thread-id';
+  'x-trace-total-events, x-trace-next-offset, x-request-id, idempotency-replayed, mcp-session-id, retry-after, openai-processing-ms, x-should-retry, x-troupe-run-id, x-troupe-thread-id';
 
 const corsHeaders = (headers: Headers) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));

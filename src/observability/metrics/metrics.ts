@@ -1,5 +1,6 @@
 import type { Spent } from '../../schema/cut-off.ts';
 import type { RunOutcome } from '../../schema/dispatch.ts';
+import type { KeyedResult } from '../../schema/idempotency.ts';
 import type { Usage } from '../../schema/run-event.ts';
 import { inferences, quick, runs } from './bounds.ts';
 import { createBudgetMetrics } from './budget-metrics.ts';
@@ -211,6 +212,18 @@ const createThreadMetrics = (families: Families) => {
   return { forked: (): void => forks.add(1) };
 };
 
+const createIdempotencyMetrics = (families: Families) => {
+  const requests = createCounter(families, ['result'], {
+    suffix: 'idempotency_total',
+    help: 'Requests with an `Idempotency-Key`; `replayed` and `joined`: repeats, `conflict`: the key of another request',
+  });
+  return {
+    count(result: KeyedResult) {
+      requests.add(1, result);
+    },
+  };
+};
+
 const createTraceMetrics = (families: Families) => {
   const dropped = createCounter(families, [], {
     suffix: 'traces_dropped_total',
@@ -312,6 +325,7 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
     files: createFileMetrics(families),
     mcpServers: createMcpServerMetrics(families),
     threads: createThreadMetrics(families),
+    idempotency: createIdempotencyMetrics(families),
     traces: createTraceMetrics(families),
     /** Counts a failure that was logged but not reported to any client. */
     error(errorClass: string) {

@@ -152,4 +152,11 @@ export const runSettings = [
     default: 0,
     doc: 'days after which events are removed from the log, except the last event of each thread; 0 = never',
   }),
+  setting({
+    key: 'idempotency.retention_secs',
+    env: 'SERVICE_IDEMPOTENCY_RETENTION_SECS',
+    type: integer({ min: 1 }),
+    default: 86_400,
+    doc: 'time from the acceptance of a request for which its `Idempotency-Key` is recognized',
+  }),
 ] as const;
