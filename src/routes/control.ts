@@ -104,17 +104,20 @@ export const controlRoutes = ({ access, runtime }: Pick<RouteDeps, 'access' | 'r
       params: PARAMS[kind],
       body: DecisionBody,
       responses: { 202: DecisionAccepted, 404: ErrorBody, 409: ErrorBody },
-      async handle({ principal, params: { id }, body, route: path, ip }) {
+      idempotent: true,
+      async handle({ principal, params: { id }, body, route: path, ip, keyed }) {
         const { tool_call_id } = body;
         const place = access.work(principal, id, 'decide');
         const mayWrite = access.may(principal, place.thread, 'write');
+        const respond = () => reply(202, { status: 'decision_submitted', [`${kind}_id`]: id, tool_call_id });
         await runtime.decide(place.scope, place.id, kind, {
           ...body,
           principal,
           mayWrite,
           from: { ip: ip(), route: path },
+          keyed: keyed?.answers(respond),
         });
-        return reply(202, { status: 'decision_submitted', [`${kind}_id`]: id, tool_call_id });
+        return respond();
       },
     }),
   ]),

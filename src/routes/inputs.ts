@@ -4,7 +4,7 @@ import { listReply } from '../http/list-reply.ts';
 import { reply, route } from '../http/route.ts';
 import { checkAgent } from '../identity/access/agents.ts';
 import { ownPartition } from '../identity/access/own.ts';
-import type { SubmitMode } from '../runtime/index.ts';
+import type { Accepted, SubmitMode } from '../runtime/index.ts';
 import { actorOf } from '../schema/actor.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { Dispatch } from '../schema/dispatch.ts';
@@ -121,7 +121,8 @@ const sendMessage = (deps: RouteDeps) => {
     body: ThreadInput,
     bodyLimit: 'attachments',
     responses: { 202: ThreadInputAccepted, 404: ErrorBody },
-    async handle({ params: { id }, body, header, principal }) {
+    idempotent: true,
+    async handle({ params: { id }, body, header, principal, keyed }) {
       const place = access.thread(principal, id, 'write');
       if (!store.threads.get(place.scope, place.id)) throw new NotFound(`thread not found: ${id}`);
       const messages = keptMessages(body.messages);
@@ -131,6 +132,8 @@ const sendMessage = (deps: RouteDeps) => {
       const context = traceContextOf(header);
       const output_schema = checkedOutputSchema(body.output_schema);
       const by = actorOf(principal);
+      const respond = ({ status, run_id, dispatch_id }: Accepted) =>
+        reply(202, { status, thread_id: id, accepted_run_id: run_id, dispatch_id });
       const submission = {
         mode: body.mode,
         agent,
@@ -139,10 +142,10 @@ const sendMessage = (deps: RouteDeps) => {
         output_schema,
         context,
         by,
+        keyed: keyed?.answers(respond),
         ...FROM_USER,
       };
-      const { status, run_id, dispatch_id } = await runtime.submit(place.scope, place.id, submission);
-      return reply(202, { status, thread_id: id, accepted_run_id: run_id, dispatch_id });
+      return respond(await runtime.submit(place.scope, place.id, submission));
     },
   });
 };
@@ -159,7 +162,8 @@ const sendRunInput = ({ store, access, runtime, resolve }: RouteDeps) =>
     body: RunInput,
     bodyLimit: 'attachments',
     responses: { 202: RunInputAccepted, 404: ErrorBody },
-    async handle({ params: { id }, body, header, principal }) {
+    idempotent: true,
+    async handle({ params: { id }, body, header, principal, keyed }) {
       const messages = keptMessages(body.messages);
       const { scope, id: run_id } = access.run(principal, id, 'write');
       const run = store.runs.get(scope, run_id);
@@ -172,10 +176,16 @@ const sendRunInput = ({ store, access, runtime, resolve }: RouteDeps) =>
       const context = traceContextOf(header);
       const output_schema = checkedOutputSchema(body.output_schema);
       const common = { mode: body.mode, agent, messages, output_schema, context, ...FROM_USER };
-      const submission = { ...common, named: true, into: run_id, by: actorOf(principal) };
-      const accepted = await runtime.submit(scope, run.thread_id, submission);
-      const { run_id: accepted_run_id, dispatch_id } = accepted;
-      return reply(202, { status: 'inputs_accepted', run_id: id, accepted_run_id, dispatch_id });
+      const respond = ({ run_id: accepted_run_id, dispatch_id }: Accepted) =>
+        reply(202, { status: 'inputs_accepted', run_id: id, accepted_run_id, dispatch_id });
+      const submission = {
+        ...common,
+        named: true,
+        into: run_id,
+        by: actorOf(principal),
+        keyed: keyed?.answers(respond),
+      };
+      return respond(await runtime.submit(scope, run.thread_id, submission));
     },
   });
 
@@ -193,7 +203,8 @@ const pushToMailbox = (deps: RouteDeps) => {
     params: ThreadParams,
     body: Push,
     responses: { 201: Pushed },
-    async handle({ principal, params, body, header }) {
+    idempotent: true,
+    async handle({ principal, params, body, header, keyed }) {
       const id = checkNewId('thread', 'thread_id', params.id);
       const place = access.thread(principal, id, 'write');
       const agent = agentFor(principal, place);
@@ -201,9 +212,15 @@ const pushToMailbox = (deps: RouteDeps) => {
       const context = traceContextOf(header);
       const output_schema = checkedOutputSchema(body.output_schema);
       const common = { mode: 'queue', agent, messages, output_schema, context, ...FROM_USER } as const;
-      const submission = { ...common, named: false, by: actorOf(principal) };
-      const { run_id, dispatch_id } = await runtime.submit(place.scope, place.id, submission);
-      return reply(201, { dispatch_id, run_id, thread_id: id });
+      const respond = ({ run_id, dispatch_id }: Accepted) =>
+        reply(201, { dispatch_id, run_id, thread_id: id });
+      const submission = {
+        ...common,
+        named: false,
+        by: actorOf(principal),
+        keyed: keyed?.answers(respond),
+      };
+      return respond(await runtime.submit(place.scope, place.id, submission));
     },
   });
 };

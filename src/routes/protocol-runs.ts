@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type DescribedAnswer, TRACE_HEADERS } from '../http/described.ts';
+import type { Keyed } from '../http/keyed.ts';
 import { type Route, type RouteRequest, route } from '../http/route.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
 import type { Attach, DecisionInput, Rewind, ThreadView, UserMessage } from '../runtime/index.ts';
@@ -14,6 +15,7 @@ import { type TraceContext, traceContextOf } from '../schema/trace-context.ts';
 import { checkClientRoles, checkClientTools } from './client-rights.ts';
 import { AgentId, ThreadId } from './parameters.ts';
 import type { RouteDeps } from './route-deps.ts';
+import { keyedStream, type RunAgain } from './run-again.ts';
 
 /**
  * Requests of chat protocols, which contain new messages, decisions, or both (chat-and-agui.md 2.6, 3.5). They are
@@ -30,6 +32,8 @@ export type ProtocolRequest = {
   /** Trace context for a new run. */
   context: TraceContext | undefined;
   principal: Principal;
+  /** The key of the request. */
+  keyed: Keyed | undefined;
   /** The origin of the request, for the access log. */
   from: NonNullable<DecisionInput['from']>;
   /** Returns the input for the thread, or undefined if the request contains nothing new. @throws Invalid */
@@ -53,11 +57,12 @@ export type ParsedInput = {
 
 /** Resolves once the input is durable; false if there is none. @throws Invalid, Conflict, Unavailable */
 export const submitRequest = async (
-  { runtime: { admit }, access, resolve }: Pick<RouteDeps, 'runtime' | 'access' | 'resolve'>,
-  { thread: place, agent, named, adapter, context, principal, from, read }: ProtocolRequest,
+  deps: Pick<RouteDeps, 'runtime' | 'access' | 'resolve' | 'clock'>,
+  { thread: place, agent, named, adapter, context, principal, keyed, from, read }: ProtocolRequest,
 ): Promise<boolean> => {
+  const { runtime, access, resolve } = deps;
   const mayWrite = access.may(principal, place, 'write');
-  const accepted = await admit(place.scope, place.id, (thread) => {
+  const accepted = await runtime.admit(place.scope, place.id, (thread) => {
     const request = read(thread);
     if (!request) return undefined;
     const { roles, ...input } = request;
@@ -79,6 +84,7 @@ export const submitRequest = async (
       origin: 'user',
       adapter,
       context,
+      keyed: keyedStream(deps, keyed, place, named ? agent.spec.id : undefined),
     };
   });
   return accepted !== undefined;
@@ -91,15 +97,16 @@ function agentOfRun(resolve: RouteDeps['resolve'], thread: ThreadView): Resolved
 }
 
 /** The principal, the trace context and the origin of a request. */
-export type Client = Pick<ProtocolRequest, 'context' | 'principal' | 'from'>;
+export type Client = Pick<ProtocolRequest, 'context' | 'principal' | 'from' | 'keyed'>;
 
 export function clientOf({
   header,
   principal,
   route,
   ip,
-}: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'principal' | 'route' | 'ip'>): Client {
-  return { context: traceContextOf(header), principal, from: { ip: ip(), route } };
+  keyed,
+}: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'principal' | 'route' | 'ip' | 'keyed'>): Client {
+  return { context: traceContextOf(header), principal, from: { ip: ip(), route }, keyed };
 }
 
 type Named = { thread_id?: string | undefined; agent_id?: string | undefined };
@@ -123,20 +130,24 @@ export const startsRun = <Body extends Named>(tag: string, body: z.ZodType<Body>
     },
   }) as const;
 
+const repeatable = (again: RunAgain) => ({ idempotent: true, again }) as const;
+
 /** Declares the paths of a run: a general one whose body contains all ids, one by thread, and one by agent. */
 export const runRoutes = <Body extends Named>(
   { root, under, name }: { root: string; under: string; name: string },
   start: ReturnType<typeof startsRun<Body>>,
-  run: (from: Client, body: Body) => Promise<unknown>,
+  { run, again }: { run: (from: Client, body: Body) => Promise<unknown>; again: RunAgain },
 ): Route[] => [
   route.post(root, {
     ...start,
+    ...repeatable(again),
     id: `start${name}Run`,
     summary: 'Start a run with the new messages of a conversation, or respond to a waiting run',
     handle: ({ body, ...request }) => run(clientOf(request), body),
   }),
   route.post(`${under}/threads/:thread_id/runs`, {
     ...start,
+    ...repeatable(again),
     id: `start${name}RunOnThread`,
     summary: 'Start a run on a thread with the new messages of a conversation, or respond to a waiting run',
     params: z.object({ thread_id: ThreadId }),
@@ -145,6 +156,7 @@ export const runRoutes = <Body extends Named>(
   }),
   route.post(`${under}/agents/:agent_id/runs`, {
     ...start,
+    ...repeatable(again),
     id: `start${name}RunWithAgent`,
     summary: 'Start a run of an agent with the new messages of a conversation, or respond to a waiting run',
     params: z.object({ agent_id: AgentId }),

@@ -21,6 +21,7 @@ import { traceContextOf } from '../schema/trace-context.ts';
 import { checkClientRoles } from './client-rights.ts';
 import { RunId, ThreadId } from './parameters.ts';
 import type { RouteDeps } from './route-deps.ts';
+import { createRunAgain, keyedStream } from './run-again.ts';
 import { ListQuery, listRuns } from './run-list.ts';
 import { checkRunOverrides } from './run-overrides.ts';
 import { keptMessages, rolesOf, UserMessages } from './user-messages.ts';
@@ -65,8 +66,9 @@ export const runRoutes = (deps: RouteDeps) => [
   ...threadRunRoutes(deps),
 ];
 
-const startRun = ({ runtime, access, resolve, ids }: RouteDeps) =>
-  route.post('/v1/runs', {
+const startRun = (deps: RouteDeps) => {
+  const { runtime, access, resolve, ids } = deps;
+  return route.post('/v1/runs', {
     id: 'startRun',
     summary: 'Start a run and stream its events; replaces the executing run of the thread',
     description:
@@ -80,7 +82,9 @@ const startRun = ({ runtime, access, resolve, ids }: RouteDeps) =>
       200: eventStream(RunEvent, 'what happens in the run, until its `run_finish`'),
       409: ErrorBody,
     },
-    async handle({ scope, body, header, principal }) {
+    idempotent: true,
+    again: createRunAgain(deps, nativeProtocol),
+    async handle({ scope, body, header, principal, keyed }) {
       if (body.agent_id === '') throw new Invalid(BLANK_AGENT);
       const messages = keptMessages(body.messages);
       const output_schema = checkedOutputSchema(body.output_schema);
@@ -105,10 +109,12 @@ const startRun = ({ runtime, access, resolve, ids }: RouteDeps) =>
         by: actorOf(principal),
         overrides: body.overrides && inferenceOverrides(body.overrides),
         attach: (channel) => stream.onClose(channel.attach(nativeProtocol, stream)),
+        keyed: keyedStream(deps, keyed, thread, agent.spec.id),
       });
       return stream;
     },
   });
+};
 
 const readRoutes = (deps: RouteDeps) => [
   route.get('/v1/runs', {

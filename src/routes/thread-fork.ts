@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { examples } from '../http/described.ts';
-import { reply, route } from '../http/route.ts';
+import { route } from '../http/route.ts';
 import { ownPartition } from '../identity/access/own.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { checkNewId } from '../schema/id.ts';
@@ -8,6 +8,7 @@ import { NotFound } from '../schema/outcome.ts';
 import { Thread } from '../schema/thread.ts';
 import { ThreadId } from './parameters.ts';
 import type { RouteDeps } from './route-deps.ts';
+import { createdIn, createThreadAgain, respondWithThread } from './thread-again.ts';
 import { blankIsUnset } from './thread-list.ts';
 
 /** Forks of threads (work.md D1). */
@@ -62,13 +63,23 @@ export const threadForkRoutes = ({ store, access, runtime }: RouteDeps) => [
     params: z.object({ id: ThreadId }),
     body: ForkThread,
     responses: { 201: Thread, 404: ErrorBody, 409: ErrorBody, 413: ErrorBody },
-    async handle({ principal, params, body }) {
+    idempotent: true,
+    again: createThreadAgain({ store, access }),
+    async handle({ principal, params, body, keyed }) {
       const from = access.thread(principal, params.id, 'read');
       const source = store.threads.get(from.scope, from.id)?.thread;
       if (!source) throw new NotFound(`thread not found: ${params.id}`);
       const scope = ownPartition(principal);
       const fromId = from.scope === scope ? from.id : (source.uid ?? from.id);
-      return reply(201, await runtime.threads.fork({ from, scope, fromId, fork: body }));
+      return respondWithThread(
+        await runtime.threads.fork({
+          from,
+          scope,
+          fromId,
+          fork: body,
+          keyed: keyed?.answers(respondWithThread, createdIn(scope)),
+        }),
+      );
     },
   }),
 ];

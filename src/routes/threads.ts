@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { examples } from '../http/described.ts';
 import { reply, route } from '../http/route.ts';
+import type { NewThread } from '../runtime/index.ts';
 import { withAliases } from '../schema/aliases.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { JsonObject } from '../schema/json.ts';
@@ -10,6 +11,7 @@ import type { Principal } from '../schema/principal.ts';
 import { Thread, ThreadList, ThreadSummaryList, Visibility } from '../schema/thread.ts';
 import { ThreadId } from './parameters.ts';
 import type { RouteDeps } from './route-deps.ts';
+import { createdIn, createThreadAgain, respondWithThread } from './thread-again.ts';
 import {
   blankIsUnset,
   LINK_ALIASES,
@@ -116,13 +118,18 @@ const collectionRoutes = (deps: RouteDeps) => {
       needs: 'invoke',
       body: CreateThread,
       responses: { 201: Thread },
-      async handle({ principal, scope, body }) {
+      idempotent: true,
+      again: createThreadAgain(deps),
+      async handle({ principal, scope, body, keyed }) {
         const { parent_thread_id: parent, ...thread } = body;
-        if (parent === undefined) return reply(201, await runtime.threads.create(scope, thread));
+        const create = async (owner: string, given: NewThread) =>
+          respondWithThread(
+            await runtime.threads.create(owner, given, keyed?.answers(respondWithThread, createdIn(owner))),
+          );
+        if (parent === undefined) return create(scope, thread);
         // A child belongs to the owner of its parent.
         const above = access.thread(principal, parent, 'write');
-        const child = { ...thread, parent_thread_id: above.id };
-        return reply(201, await runtime.threads.create(above.scope, child));
+        return create(above.scope, { ...thread, parent_thread_id: above.id });
       },
     }),
     route.get('/v1/threads/summaries', {

@@ -21,7 +21,7 @@ import {
   untilInactive,
   viewThread,
 } from './thread/requests.ts';
-import type { Accepted, DecisionInput, Submission } from './thread/submission.ts';
+import type { Accepted, KeyedDecision, Submission } from './thread/submission.ts';
 import { createSupervisor } from './thread/supervisor.ts';
 import { cancelTarget, decideTarget } from './thread/targets.ts';
 import { createThreads, type Threads } from './thread/threads.ts';
@@ -47,9 +47,11 @@ export { readInference } from './ledger/recorded-inference.ts';
 export type { Rewind } from './ledger/rewind.ts';
 export type { EphemeralInput, EphemeralRun, WaitingCall } from './run/ephemeral.ts';
 export type { Attach, Channel, Protocol } from './run/live-channel.ts';
+export { startOf, syntheticFinish } from './run/outcome.ts';
 export { ADMIN, spenderOfPrincipal } from './run/payer.ts';
 export type { PendingEdits } from './thread/pending-edits.ts';
 export type {
+  Accepted,
   DecisionInput,
   ImportedMessage,
   Submission,
@@ -57,6 +59,7 @@ export type {
   ThreadFields,
   UserMessage,
 } from './thread/submission.ts';
+export type { NewThread } from './thread/threads.ts';
 export type { ThreadView } from './thread/view.ts';
 
 /**
@@ -100,7 +103,7 @@ export type Runtime = {
    */
   follow(run: Pick<Run, 'run_id' | 'thread_id'>, scope: string, attach: Attach): Promise<boolean>;
   /** Applies a decision to a suspended call, by the id of a run, a dispatch or a thread. @throws NotFound */
-  decide(scope: string, id: string, kind: 'run' | 'thread', decision: DecisionInput): Promise<void>;
+  decide(scope: string, id: string, kind: 'run' | 'thread', decision: KeyedDecision): Promise<void>;
   /** Cancels by the id of a run, a dispatch or a thread. @throws NotFound when nothing can be cancelled */
   cancel(scope: string, id: string, kind: 'run' | 'thread'): Promise<void>;
   /** Cancels exactly this run, even if the id has other meanings. False when there is nothing left to cancel. */

@@ -3,6 +3,7 @@ import type { Makers } from '../../identity/makers.ts';
 import type { DecisionInput, Runtime, Submission, ThreadView } from '../../runtime/index.ts';
 import { actorOf } from '../../schema/actor.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
+import type { Accept } from '../../schema/idempotency.ts';
 import type { Maker } from '../../schema/maker.ts';
 import { textOf } from '../../schema/message.ts';
 import type { Run } from '../../schema/run.ts';
@@ -27,14 +28,25 @@ export type TaskAdmission = {
    * Resolves when the message is durable. The follower receives the updates of its task. A repeated message with the
    * same id and content is not executed again. @throws A2aError 400, 404
    */
-  accept(scope: string, request: SendRequest, follower?: Omit<Follower, 'at'>): Promise<AcceptedTask>;
+  accept(scope: string, request: SendRequest, accepting?: Accepting): Promise<AcceptedTask>;
 };
 
-export type AcceptedTask = {
+/** Identifies an accepted message. */
+export type TaskReceipt = {
   task_id: string;
   /** Internal id of the message, since clients may choose any id. */
   message_id: string;
+  /** Milliseconds. */
   accepted_at: number;
+};
+
+type Accepting = {
+  follower?: Omit<Follower, 'at'>;
+  /** The key of the request. */
+  keyed?: Accept<TaskReceipt> | undefined;
+};
+
+export type AcceptedTask = TaskReceipt & {
   /** Whether the message was accepted before; the task is then its earlier result. */
   repeated: boolean;
   stop(): void;
@@ -61,7 +73,7 @@ const FROM_CLIENT = { origin: 'user', adapter: 'a2a' } as const;
 
 export const createTaskAdmission = (deps: AdmissionDeps): TaskAdmission => {
   const admission: Admission = { ...deps, pending: new Map() };
-  return { accept: (scope, request, follower) => accept(admission, scope, request, follower) };
+  return { accept: (scope, request, accepting = {}) => accept(admission, scope, request, accepting) };
 };
 
 type Admission = AdmissionDeps & {
@@ -69,24 +81,22 @@ type Admission = AdmissionDeps & {
   readonly pending: Map<string, Promise<AcceptedTask>>;
 };
 
-type NewFollower = Omit<Follower, 'at'> | undefined;
-
 const accept = async (
   admission: Admission,
   scope: string,
   request: SendRequest,
-  follower: NewFollower,
+  accepting: Accepting,
 ): Promise<AcceptedTask> => {
   const { agents, pending } = admission;
   agents.checkTenant(request.agent_id);
   const fingerprint = createFingerprint(request);
-  if (fingerprint === undefined) return acceptNew(admission, { scope, request, fingerprint }, follower);
-  const before = await acceptedBefore(admission, { scope, fingerprint }, follower);
+  if (fingerprint === undefined) return acceptNew(admission, { scope, request, fingerprint }, accepting);
+  const before = await acceptedBefore(admission, { scope, fingerprint }, accepting);
   if (before) return before;
   const key = keyOf(scope, fingerprint);
   // Another request may have started while this one waited.
-  if (pending.has(key)) return accept(admission, scope, request, follower);
-  const accepted = acceptNew(admission, { scope, request, fingerprint }, follower).finally(() =>
+  if (pending.has(key)) return accept(admission, scope, request, accepting);
+  const accepted = acceptNew(admission, { scope, request, fingerprint }, accepting).finally(() =>
     pending.delete(key),
   );
   pending.set(key, accepted);
@@ -97,7 +107,7 @@ const accept = async (
 const acceptedBefore = async (
   { pending, store, clock, tasks }: Admission,
   { scope, fingerprint }: { scope: string; fingerprint: string },
-  follower: NewFollower,
+  { follower }: Accepting,
 ): Promise<AcceptedTask | undefined> => {
   // A failed acceptance has no effects.
   await pending.get(keyOf(scope, fingerprint))?.catch(() => {});
@@ -113,7 +123,7 @@ type NewMessage = { scope: string; request: SendRequest; fingerprint: string | u
 const acceptNew = async (
   admission: Admission,
   message: NewMessage,
-  follower: NewFollower,
+  { follower, keyed }: Accepting,
 ): Promise<AcceptedTask> => {
   const { push, runtime, clock, tasks } = admission;
   const { scope, request } = message;
@@ -130,6 +140,7 @@ const acceptNew = async (
     const pushes = config && include(config, admission.makers.of(request.principal));
     return {
       ...submission,
+      keyed: keyed && (() => keyed(receipt)),
       extraWrites(batch, found) {
         pushes?.(batch, found);
         const { fingerprint } = message;

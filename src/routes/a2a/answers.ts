@@ -94,5 +94,6 @@ const REFUSED: Readonly<Record<number, string>> = {
   403: 'PERMISSION_DENIED',
   408: 'DEADLINE_EXCEEDED',
   415: 'INVALID_ARGUMENT',
+  422: 'INVALID_ARGUMENT',
   503: 'UNAVAILABLE',
 };

@@ -1,4 +1,6 @@
+import type { Keyed } from '../../http/keyed.ts';
 import type { Reply } from '../../http/reply.ts';
+import type { JsonObject } from '../../schema/json.ts';
 import type { Principal } from '../../schema/principal.ts';
 
 /**
@@ -20,6 +22,8 @@ export type A2aRequest = {
   header(name: string): string | undefined;
   /** Returns the origin under which the client reaches this service. */
   origin(): string;
+  /** Set if the client may repeat the request. */
+  keyed: Keyed | undefined;
   /** Releases the concurrency slot of a request whose response takes long by design. */
   hold(): void;
 };
@@ -30,6 +34,9 @@ export type A2aAnswer = unknown | Reply;
 export type TaskHandlers = {
   send(request: A2aRequest): A2aAnswer;
   stream(request: A2aRequest): A2aAnswer;
+  /** Respond to a repeated request from what its acceptance has stored. */
+  sendAgain(request: A2aRequest, created: JsonObject): A2aAnswer;
+  streamAgain(request: A2aRequest, created: JsonObject): A2aAnswer;
   list(request: A2aRequest): A2aAnswer;
   get(request: A2aRequest, task_id: string): A2aAnswer;
   cancel(request: A2aRequest, task_id: string): A2aAnswer;

@@ -24,6 +24,7 @@ import {
 import { ListTasksResponse, SendMessageResponse, StreamResponse, Task } from '../../protocols/a2a/model.ts';
 import { PushConfig, PushConfigInput, PushConfigList } from '../../protocols/a2a/push/config.ts';
 import { HistoryLengthQuery, PageQuery, TaskListQuery } from '../../protocols/a2a/task-query.ts';
+import type { JsonObject } from '../../schema/json.ts';
 import { answered, errorsFor } from './answers.ts';
 import type { Cards } from './cards.ts';
 import type { A2aAnswer, A2aRequest, PushHandlers, TaskHandlers } from './handlers.ts';
@@ -98,6 +99,7 @@ const taskOperations = (tasks: TaskHandlers): Route[] => [
     summary: 'Send a message and return its task',
     description: 'Responds when the task has ended or waits, or at once with `returnImmediately`.',
     headers: TRACE_HEADERS,
+    again: tasks.sendAgain,
     body: SendRequest,
     responses: { 200: json(SendMessageResponse, 'The task of the message.'), 409: ErrorEnvelope },
   }),
@@ -106,6 +108,7 @@ const taskOperations = (tasks: TaskHandlers): Route[] => [
     summary: 'Send a message and stream its task',
     description: 'The stream ends when the task has ended or waits. A disconnect does not cancel the task.',
     headers: TRACE_HEADERS,
+    again: tasks.streamAgain,
     body: SendRequest,
     responses: { 200: events, 409: ErrorEnvelope },
   }),
@@ -202,6 +205,7 @@ type About = Pick<
   headers?: readonly RequestHeaderName[];
   query?: z.ZodType<Record<string, unknown>>;
   body?: z.ZodType;
+  again?(request: A2aRequest, created: JsonObject): A2aAnswer;
 };
 
 const OF_TENANT = [
@@ -212,7 +216,7 @@ const OF_TENANT = [
 /** Declares an operation with and without a leading tenant. */
 const operation = (method: Method, path: string, call: Call, about: About): Route[] =>
   OF_TENANT.map(({ tenant, suffix, of }) => {
-    const { id, summary, body, query = NO_QUERY, headers = [], ...more } = about;
+    const { id, summary, body, query = NO_QUERY, headers = [], again, ...more } = about;
     return route[method](`${INTERFACE_PATH}/${tenant}${path}`, {
       ...more,
       id: id + suffix,
@@ -224,6 +228,11 @@ const operation = (method: Method, path: string, call: Call, about: About): Rout
       params: pathValues(tenant + path),
       query,
       ...(body && { body, reads: 'text' as const }),
+      ...(again && {
+        idempotent: true as const,
+        again: (request: Handled, created: JsonObject) =>
+          shaped(again(requestOf(request, body !== undefined), created), request.header('accept')),
+      }),
       responses: { ...failures, ...about.responses },
       handle(request) {
         if (Object.values(request.params).includes('')) throw NO_TASK_ID;
@@ -287,7 +296,7 @@ const unknown = ({ method, path, allowed }: Parameters<Family['refuse']>[0]): A2
 type Handled = RouteRequest<Record<string, string>, Record<string, unknown>, unknown>;
 
 const requestOf = (
-  { principal, scope, params, query, body, header, origin, hold, ip, route: path }: Handled,
+  { principal, scope, params, query, body, header, origin, hold, ip, route: path, keyed }: Handled,
   reads: boolean,
 ): A2aRequest => ({
   principal,
@@ -299,6 +308,7 @@ const requestOf = (
   header,
   origin,
   hold,
+  keyed,
   query: (name) => {
     const value = query[name];
     return typeof value === 'string' ? value : undefined;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { listReply } from '../../http/list-reply.ts';
 import { ownPartition } from '../../identity/access/own.ts';
 import { decodeSend } from '../../protocols/a2a/decode.ts';
+import type { TaskReceipt } from '../../protocols/a2a/task-admission.ts';
 import {
   cancelTask,
   createFilter,
@@ -37,12 +38,20 @@ export const createTaskHandlers = (deps: TaskHandlerDeps, sends: Sends): TaskHan
   return {
     async send(request) {
       const { scope, request: sent } = decode(request);
-      const task = await sends.send(scope, sent, request.hold);
-      return { task };
+      const keyed = request.keyed?.holds(receiptIn(scope));
+      return { task: await sends.send(scope, sent, { hold: request.hold, keyed }) };
+    },
+    async sendAgain(request, created) {
+      const { scope, ...receipt } = Receipt.parse(created);
+      return { task: await sends.sendAgain(scope, decode(request).request, receipt, request.hold) };
+    },
+    streamAgain(request, created) {
+      const { scope, ...receipt } = Receipt.parse(created);
+      return sends.streamAgain(scope, decode(request).request, receipt);
     },
     async stream(request) {
       const { scope, request: sent } = decode(request);
-      return sends.stream(scope, sent);
+      return sends.stream(scope, sent, request.keyed?.creates(receiptIn(scope)));
     },
     get: (request, task_id) => readTask(deps, request, task_id, decodeHistoryLength(request.query)),
     list(request) {
@@ -60,6 +69,18 @@ export const createTaskHandlers = (deps: TaskHandlerDeps, sends: Sends): TaskHan
     subscribe: (request, task_id) => subscribeToTask(deps, request, task_id),
   };
 };
+
+/** The stored part of an accepted message with a key. */
+const Receipt = z.object({
+  scope: z.string(),
+  task_id: z.string(),
+  message_id: z.string(),
+  accepted_at: z.number(),
+});
+
+const receiptIn =
+  (scope: string) =>
+  ({ task_id, message_id, accepted_at }: TaskReceipt) => ({ scope, task_id, message_id, accepted_at });
 
 /** Returns the partition of the task, or else of the context, that the message is for. */
 const addressed = (

@@ -4,6 +4,7 @@ import { createEventStream } from '../../http/sse.ts';
 import { decodeAgUi } from '../../protocols/ag-ui/decode.ts';
 import { AgUiEvent } from '../../protocols/ag-ui/events.ts';
 import { frame } from '../../protocols/ag-ui/frames.ts';
+import { agUiReplay } from '../../protocols/ag-ui/replay.ts';
 import { AgUiBody } from '../../protocols/ag-ui/request.ts';
 import { toDescriptor } from '../../protocols/frontend-tool.ts';
 import { newMessages } from '../../protocols/new-messages.ts';
@@ -11,6 +12,7 @@ import { checkedOutputSchema } from '../../schema/output.ts';
 import { type Addressing, createAddressing } from '../addressing.ts';
 import { type Client, runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
 import type { RouteDeps } from '../route-deps.ts';
+import { createRunAgain } from '../run-again.ts';
 import { createAttaching } from './attaching.ts';
 
 /** The routes that start or continue a run in AG-UI (chat-and-agui.md 11). */
@@ -23,7 +25,7 @@ export const agUiRunRoutes = (deps: RouteDeps): Route[] =>
       AgUiBody,
       eventStream(AgUiEvent, 'events of AG-UI, until `RUN_FINISHED` or `RUN_ERROR`'),
     ),
-    createAgUiRun(deps, createAddressing(deps)),
+    { run: createAgUiRun(deps, createAddressing(deps)), again: createRunAgain(deps, agUiReplay) },
   );
 
 /** The run continues if its client disconnects or stops reading. */

@@ -4,6 +4,7 @@ import type { EventStream } from '../../http/sse.ts';
 import type { ResolvedAgent } from '../../loop/agent.ts';
 import { UiMessageChunk } from '../../protocols/ai-sdk/chunks.ts';
 import { decodeChat } from '../../protocols/ai-sdk/decode.ts';
+import { chatReplay } from '../../protocols/ai-sdk/replay.ts';
 import { ChatBody } from '../../protocols/ai-sdk/request.ts';
 import { toDescriptor } from '../../protocols/frontend-tool.ts';
 import { newMessages } from '../../protocols/new-messages.ts';
@@ -11,7 +12,8 @@ import { checkedOutputSchema } from '../../schema/output.ts';
 import { createAddressing } from '../addressing.ts';
 import { type Client, runRoutes, startsRun, submitRequest } from '../protocol-runs.ts';
 import type { RouteDeps } from '../route-deps.ts';
-import { createAnswer } from './answer.ts';
+import { createRunAgain } from '../run-again.ts';
+import { CHAT_HEADERS, createAnswer } from './answer.ts';
 import { createRepeat, type Repeated } from './repeat.ts';
 
 /** The routes that start or continue a run in the chat protocol (chat-and-agui.md 3). */
@@ -23,7 +25,10 @@ export const chatStart = startsRun(
 );
 
 export const chatRunRoutes = (deps: RouteDeps): Route[] =>
-  runRoutes({ root: '/v1/ai-sdk/chat', under: '/v1/ai-sdk', name: 'Chat' }, chatStart, createChatRun(deps));
+  runRoutes({ root: '/v1/ai-sdk/chat', under: '/v1/ai-sdk', name: 'Chat' }, chatStart, {
+    run: createChatRun(deps),
+    again: createRunAgain(deps, chatReplay, CHAT_HEADERS),
+  });
 
 /** `draft` replaces the named agent. */
 export type ChatRun = (client: Client, body: ChatBody, draft?: ResolvedAgent) => Promise<EventStream>;

@@ -29,6 +29,7 @@ const NOWHERE: Omit<LedgerStore, 'tickets'> = {
   state: { get: none, put: nothing, remove: nothing },
   files: { removeThread: nothing },
   events: { last: () => 0, append: nothing },
+  idempotency: { put: nothing },
 };
 
 /** Every earlier call of the history may have had a ticket: the client knows the id of its call. */

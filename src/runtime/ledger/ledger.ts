@@ -40,6 +40,7 @@ export type LedgerStore = {
   files: Pick<Store['files'], 'removeThread'>;
   pastStates: Pick<Store['pastStates'], 'at' | 'put'>;
   events: Pick<Store['events'], 'last' | 'append'>;
+  idempotency: Pick<Store['idempotency'], 'put'>;
 };
 
 /** Dependencies and commit listeners of a ledger. */

@@ -3,6 +3,7 @@ import type { EventVisibility, LoggedEvent } from '../../schema/canonical-event.
 import { seconds } from '../../schema/clock.ts';
 import type { Dispatch } from '../../schema/dispatch.ts';
 import type { EventKind } from '../../schema/event-kinds.ts';
+import type { Accept } from '../../schema/idempotency.ts';
 import type { Message } from '../../schema/message.ts';
 import { Unavailable } from '../../schema/outcome.ts';
 import { baseOf, ownedIn, ownerOf } from '../../schema/partition.ts';
@@ -42,6 +43,15 @@ export type Write = PendingNotification & {
   readonly eventId: string;
   /** Whether the record of the thread has changed. */
   touched: boolean;
+};
+
+/** Adds the row of a request with a key to the commit that accepts it. */
+export const acceptKeyed = <Result>(
+  { ledger, batch }: Write,
+  keyed: Accept<Result> | undefined,
+  result: Result,
+): void => {
+  if (keyed) ledger.deps.store.idempotency.put(batch, keyed(result));
 };
 
 /** @throws Unavailable once a commit has failed */

@@ -1,7 +1,7 @@
 import type { Dispatch } from '../../schema/dispatch.ts';
 import type { Run } from '../../schema/run.ts';
 import { commit } from '../ledger/commit.ts';
-import type { Write } from '../ledger/transaction.ts';
+import { acceptKeyed, type Write } from '../ledger/transaction.ts';
 import type { Channel } from '../run/live-channel.ts';
 import type { Input } from './request-types.ts';
 import type { Accepted } from './submission.ts';
@@ -21,9 +21,10 @@ export function commitInput(
   request: Input,
   { run: { run_id, thread_id }, dispatch, status, channel }: Acceptance,
 ): void {
-  const dispatch_id = dispatch?.dispatch_id ?? run_id;
+  const accepted = { run_id, thread_id, dispatch_id: dispatch?.dispatch_id ?? run_id, status };
+  acceptKeyed(write, request.keyed, accepted);
   commit(write, 'input').then(() => {
     channel?.release();
-    request.accept({ run_id, thread_id, dispatch_id, status });
+    request.accept(accepted);
   }, request.refuse);
 }

@@ -1,3 +1,4 @@
+import type { Accept } from '../../schema/idempotency.ts';
 import { isRewound, type Message } from '../../schema/message.ts';
 import { Conflict, Invalid, NotFound, TooLarge } from '../../schema/outcome.ts';
 import type { Place } from '../../schema/place.ts';
@@ -10,7 +11,7 @@ import { copyHistory } from '../ledger/copy-history.ts';
 import { forkPointsOf } from '../ledger/fork-points.ts';
 import { WINDOW_ROWS } from '../ledger/history-windows.ts';
 import { applyRewinds } from '../ledger/rewind.ts';
-import { createThread, logEvent, openWrite } from '../ledger/transaction.ts';
+import { acceptKeyed, createThread, logEvent, openWrite } from '../ledger/transaction.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /**
@@ -45,6 +46,8 @@ export type ForkRequest = {
   /** The name of the other thread in the record of the new one. */
   fromId: string;
   fork: NewFork;
+  /** The key of the request. */
+  keyed?: Accept<Thread> | undefined;
 };
 
 /** Messages of a fork. */
@@ -55,7 +58,7 @@ type ForkDeps = Pick<RuntimeDeps, 'clock' | 'ids' | 'store' | 'observe'> & { sup
 /** @throws Invalid, NotFound, Conflict, TooLarge */
 export const forkThread = async (deps: ForkDeps, request: ForkRequest): Promise<Thread> => {
   const { clock, ids, store, supervisor, observe } = deps;
-  const { from, scope, fromId, fork } = request;
+  const { from, scope, fromId, fork, keyed } = request;
   const source = store.threads.get(from.scope, from.id)?.thread;
   if (!source) throw new NotFound(`thread not found: ${fromId}`);
   const last = store.messages.last(from.scope, from.id)?.seq ?? 0;
@@ -80,6 +83,7 @@ export const forkThread = async (deps: ForkDeps, request: ForkRequest): Promise<
     copyHistory(write, rows, state);
     const facts = { thread_id: id, from_thread_id: fromId, from_seq: seq };
     logEvent(write, 'ThreadForked', facts, { correlation_id: id, origin: 'server' });
+    acceptKeyed(write, keyed, thread);
     await commit(write, 'input');
     observe.threads.forked();
     return thread;

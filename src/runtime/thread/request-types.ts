@@ -1,3 +1,4 @@
+import type { Accept } from '../../schema/idempotency.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import type { TaskEvent } from '../delegation/task-list.ts';
 import type { Attach } from '../run/live-channel.ts';
@@ -18,7 +19,12 @@ export type Input = Submission &
     continues: RunRecord | undefined;
     accept(accepted: Accepted): void;
   };
-export type Decision = Refusable & { decided: Decided; attach?: Attach | undefined; accept(): void };
+export type Decision = Refusable & {
+  decided: Decided;
+  attach?: Attach | undefined;
+  keyed: Accept<void> | undefined;
+  accept(): void;
+};
 export type Cancel = Refusable & { run_id: string; done(reached: boolean): void };
 export type Interrupt = Refusable & { done(superseded: number): void };
 /** `into`: the run of the event, as for input that is for one run only. */

@@ -205,7 +205,10 @@ export const decideInThread = async (thread: Thread, target: DecisionTarget): Pr
   if (!decided) return false;
   await ask<void>(
     thread,
-    (accept, refuse) => ({ type: 'DECIDE', request: { decided, attach: target.attach, accept, refuse } }),
+    (accept, refuse) => ({
+      type: 'DECIDE',
+      request: { decided, attach: target.attach, keyed: target.keyed, accept, refuse },
+    }),
     subjectOfKnown(thread, decided.run_id),
   );
   return true;

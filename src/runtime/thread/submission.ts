@@ -1,5 +1,6 @@
 import type { ResolvedAgent } from '../../loop/agent.ts';
 import type { Actor } from '../../schema/actor.ts';
+import type { Accept } from '../../schema/idempotency.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import type { ContentBlock, Message, MessageMetadata, Role } from '../../schema/message.ts';
 import type { Principal } from '../../schema/principal.ts';
@@ -117,6 +118,8 @@ export type Submission = RunOptions & {
   available_at?: number;
   /** Adds writes to the commit that accepts the input; receives the run that it starts or continues. */
   extraWrites?: ((batch: Batch, found: TimedRun) => void) | undefined;
+  /** The key of the request; it is stored with the commit that accepts the input. */
+  keyed?: Accept<Accepted> | undefined;
   /** For a sub-agent: the call that drives the run. */
   parent?: ParentCall;
   /** The trace of a new run. */
@@ -136,7 +139,13 @@ export type Accepted = {
   status: 'running' | 'queued';
 };
 
-export type DecisionTarget = DecisionInput & {
+/** A decision of a request that may be repeated. */
+export type KeyedDecision = DecisionInput & {
+  /** The key of the request; it is stored with the commit that accepts the decision. */
+  keyed?: Accept<void> | undefined;
+};
+
+export type DecisionTarget = KeyedDecision & {
   /** Without it: the newest waiting run of the thread that has the ticket. */
   run_id?: string;
   /**

@@ -2,7 +2,7 @@ import { NotFound } from '../../schema/outcome.ts';
 import { hasTag } from '../../schema/run-state.ts';
 import type { Store } from '../../store/index.ts';
 import { cancelInThread, cancellableRun, decideInThread } from './requests.ts';
-import type { DecisionInput } from './submission.ts';
+import type { KeyedDecision } from './submission.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /**
@@ -20,7 +20,7 @@ export const decideTarget = async (
   places: Places,
   scope: string,
   { id, kind }: Named,
-  decision: DecisionInput,
+  decision: KeyedDecision,
 ): Promise<void> => {
   const { store, supervisor } = places;
   for (const { thread_id, ...target } of targetsOf(store, scope, id)) {

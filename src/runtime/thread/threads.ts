@@ -1,3 +1,4 @@
+import type { Accept } from '../../schema/idempotency.ts';
 import { descendants } from '../../schema/lineage.ts';
 import { Conflict, Invalid, NotFound } from '../../schema/outcome.ts';
 import { isShared, type Thread, type Visibility } from '../../schema/thread.ts';
@@ -9,6 +10,7 @@ import { refuseExcess } from '../ledger/history-bytes.ts';
 import { loadHistory } from '../ledger/history-loading.ts';
 import { quiet } from '../ledger/ledger.ts';
 import {
+  acceptKeyed,
   appendMessages,
   changeThread,
   createThread,
@@ -45,7 +47,7 @@ export type AddedMessages = {
 };
 
 export type Threads = {
-  create(scope: string, input: NewThread): Promise<Thread>;
+  create(scope: string, input: NewThread, keyed?: Accept<Thread>): Promise<Thread>;
   update(scope: string, id: string, patch: ThreadPatch): Promise<Thread>;
   /** Creates a thread with the history of another one. @throws Invalid, NotFound, Conflict, TooLarge */
   fork(request: ForkRequest): Promise<Thread>;
@@ -90,7 +92,7 @@ export function createThreads(
   const deps: ThreadsDeps = { clock, ids, store, observe, log, events, supervisor };
   const listeners = new Set<TransferListener>();
   return {
-    create: (scope, input) => create(deps, scope, input),
+    create: (scope, input, keyed) => create(deps, scope, input, keyed),
     fork: (request) => forkThread(deps, request),
     transfer: (request) => transferThread({ ...deps, listeners }, request),
     onTransfer: (listener) => void listeners.add(listener),
@@ -109,6 +111,7 @@ async function create(
   { clock, ids, supervisor }: ThreadsDeps,
   scope: string,
   { title, resource_id, parent_thread_id }: NewThread,
+  keyed: Accept<Thread> | undefined,
 ): Promise<Thread> {
   const id = ids.uuid();
   const parent = parent_thread_id && checkedParent(supervisor, scope, id, parent_thread_id);
@@ -120,9 +123,10 @@ async function create(
       ...(parent !== undefined && { parent_thread_id: parent }),
       metadata: { created_at: write.at, updated_at: write.at, ...(title !== undefined && { title }) },
     };
-    createThread(write, thread);
+    const created = createThread(write, thread);
+    acceptKeyed(write, keyed, created);
     await commit(write, 'input');
-    return ledger.record?.thread ?? thread;
+    return created;
   });
 }
 

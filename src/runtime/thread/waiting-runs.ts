@@ -7,7 +7,7 @@ import { stageEvent } from '../delegation/wake.ts';
 import { commit } from '../ledger/commit.ts';
 import { issuedTickets } from '../ledger/issued-tickets.ts';
 import { targetedAt } from '../ledger/pending.ts';
-import { deliver, putDispatch, type Write } from '../ledger/transaction.ts';
+import { acceptKeyed, deliver, putDispatch, type Write } from '../ledger/transaction.ts';
 import {
   followRun,
   noteDecision,
@@ -120,13 +120,14 @@ export const resumeHeld = (thread: Thread, request: Decision): void => {
 
 const decideHere = (
   thread: Thread,
-  { decided, attach, accept, refuse }: Decision,
+  { decided, attach, keyed, accept, refuse }: Decision,
   on: Execution,
   suspended: boolean,
 ): void => {
   const write = writeNow(thread);
   renewLease(on, write);
   note(thread, write, { on, decided, suspended });
+  acceptKeyed(write, keyed, undefined);
   commit(write, 'input').then(accept, refuse);
   resumeRun(on, attach);
 };
@@ -144,7 +145,7 @@ const isOpen = (open: readonly WaitingTicket[], { ticket_id }: Decided): boolean
   open.some((ticket) => ticket.ticket_id === ticket_id);
 
 /** Applies decisions to calls of the executing run that wait while others still execute. */
-export const answer = (thread: Thread, { decided, attach, accept, refuse }: Input): void => {
+export const answer = (thread: Thread, { decided, attach, keyed, accept, refuse }: Input): void => {
   const on = thread.active;
   if (!on) return;
   const write = writeNow(thread);
@@ -158,13 +159,17 @@ export const answer = (thread: Thread, { decided, attach, accept, refuse }: Inpu
   const { run_id } = on;
   const dispatch_id = on.dispatch?.dispatch_id ?? run_id;
   const accepted = { run_id, thread_id: thread.id, dispatch_id, status: 'running' } as const;
+  acceptKeyed(write, keyed, accepted);
   commit(write, 'input').then(() => accept(accepted), refuse);
   if (noted > 0) resumeRun(on, attach);
   else if (attach) followRun(on, attach);
 };
 
 /** Applies a decision to a call of a waiting run, and queues the run. */
-export const enqueueDecision = (thread: Thread, { decided, attach, accept, refuse }: Decision): void => {
+export const enqueueDecision = (
+  thread: Thread,
+  { decided, attach, keyed, accept, refuse }: Decision,
+): void => {
   const { ledger, suspended, readers } = thread;
   const open = ledger.waiting.get(decided.run_id);
   if (!open) {
@@ -175,6 +180,7 @@ export const enqueueDecision = (thread: Thread, { decided, attach, accept, refus
   if (suspended?.run_id === open.run_id) detachSuspended(thread, write);
   if (attach) attachTo(readers, open.run_id, attach);
   scheduleContinuation(thread, write, { now: false, mode: 'resume', messages: [], open, decided: [decided] });
+  acceptKeyed(write, keyed, undefined);
   commit(write, 'input').then(accept, refuse);
   queueForSlot(thread);
 };

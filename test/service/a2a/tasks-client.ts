@@ -29,7 +29,7 @@ export type TaskClient = {
   /** Like `send`, without waiting for the end of the task. */
   begin(asked: Asked): Promise<Task>;
   get(task_id: string, query?: string): Promise<Task>;
-  stream(asked: Asked): Promise<TaskReader>;
+  stream(asked: Asked, headers?: Record<string, string>): Promise<TaskReader>;
   subscribe(task_id: string, method?: string): Promise<TaskReader>;
 };
 
@@ -68,9 +68,9 @@ export const a2aFor = async (t: Test, options: TroupeOptions = {}): Promise<Task
       if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
       return taskShape(body);
     },
-    async stream(asked) {
+    async stream(asked, more = {}) {
       const [path, body] = post('message:stream', asked);
-      const headers = { 'content-type': 'application/json' };
+      const headers = { 'content-type': 'application/json', ...more };
       return readerOf(await ask(troupe.url + path, { method: 'POST', headers, body: JSON.stringify(body) }));
     },
     subscribe: async (task_id, method = 'POST') =>
