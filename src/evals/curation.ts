@@ -1,4 +1,5 @@
 import type { Dataset, Expectation, Fixture } from '../schema/dataset.ts';
+import type { Accept } from '../schema/idempotency.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import type { DatasetHead } from '../store/index.ts';
 import { createFixture, createScript, type Excerpt, findProblem, type ScriptMode } from './curate.ts';
@@ -11,7 +12,7 @@ import {
   referring,
   requireTraces,
 } from './curation-source.ts';
-import { checkRevision, type Datasets, taken } from './datasets.ts';
+import { acceptWhole, checkRevision, type Datasets, type Extended, taken } from './datasets.ts';
 import { type DialogueRequest, stitch } from './dialogue.ts';
 import { type Imported, type ImportRequest, importTraces } from './import-traces.ts';
 import { Uncuratable } from './trace-reading.ts';
@@ -41,20 +42,33 @@ export type ImportedDialogue = { fixture_id: string; dataset_revision: number };
 
 /** All methods throw Unavailable, Invalid, NotFound and Conflict. */
 export type Curation = {
-  curate(dataset_id: string, request: CurateRequest): Promise<Dataset>;
-  curateDialogue(dataset_id: string, request: CurateDialogueRequest): Promise<Dataset>;
-  importTraces(dataset_id: string, request: ImportRequest): Promise<Imported>;
-  importDialogue(dataset_id: string, request: ImportDialogueRequest): Promise<ImportedDialogue>;
+  curate(dataset_id: string, request: CurateRequest, keyed?: Accept<Dataset>): Promise<Dataset>;
+  curateDialogue(
+    dataset_id: string,
+    request: CurateDialogueRequest,
+    keyed?: Accept<Dataset>,
+  ): Promise<Dataset>;
+  importTraces(dataset_id: string, request: ImportRequest, keyed?: Accept<Imported>): Promise<Imported>;
+  importDialogue(
+    dataset_id: string,
+    request: ImportDialogueRequest,
+    keyed?: Accept<ImportedDialogue>,
+  ): Promise<ImportedDialogue>;
 };
 
 export const createCuration = (deps: CurationDeps): Curation => ({
-  curate: (dataset_id, request) => curate(deps, dataset_id, request),
-  curateDialogue: (dataset_id, request) => curateDialogue(deps, dataset_id, request),
-  importTraces: (dataset_id, request) => importTraces(deps, dataset_id, request),
-  importDialogue: (dataset_id, request) => importDialogue(deps, dataset_id, request),
+  curate: (dataset_id, request, keyed) => curate(deps, dataset_id, request, keyed),
+  curateDialogue: (dataset_id, request, keyed) => curateDialogue(deps, dataset_id, request, keyed),
+  importTraces: (dataset_id, request, keyed) => importTraces(deps, dataset_id, request, keyed),
+  importDialogue: (dataset_id, request, keyed) => importDialogue(deps, dataset_id, request, keyed),
 });
 
-const curate = async (deps: CurationDeps, dataset_id: string, request: CurateRequest): Promise<Dataset> => {
+const curate = async (
+  deps: CurationDeps,
+  dataset_id: string,
+  request: CurateRequest,
+  keyed: Accept<Dataset> | undefined,
+): Promise<Dataset> => {
   const source = requireTraces(deps);
   const { datasets } = deps;
   const { from_run_id, fixture_id = from_run_id, mode } = request;
@@ -67,7 +81,8 @@ const curate = async (deps: CurationDeps, dataset_id: string, request: CurateReq
       checkNew(datasets, dataset_id, fixture_id);
       return [curatedFrom(excerpt, request)];
     };
-    await datasets.extend(dataset_id, make, referring(source, dataset_id, [from_run_id]));
+    const along = referring(source, dataset_id, [from_run_id]);
+    await datasets.extend(dataset_id, make, along, acceptWhole(keyed));
     return written(datasets, dataset_id);
   });
 };
@@ -76,10 +91,11 @@ const curateDialogue = async (
   deps: CurationDeps,
   dataset_id: string,
   request: CurateDialogueRequest,
+  keyed: Accept<Dataset> | undefined,
 ): Promise<Dataset> => {
   requireTraces(deps);
   checkDialogue(request);
-  await addDialogue(deps, dataset_id, request, () => {});
+  await addDialogue(deps, dataset_id, request, { check() {}, keyed: acceptWhole(keyed) });
   return written(deps.datasets, dataset_id);
 };
 
@@ -87,6 +103,7 @@ const importDialogue = async (
   deps: CurationDeps,
   dataset_id: string,
   request: ImportDialogueRequest,
+  keyed: Accept<ImportedDialogue> | undefined,
 ): Promise<ImportedDialogue> => {
   requireTraces(deps);
   const { datasets } = deps;
@@ -95,15 +112,19 @@ const importDialogue = async (
   checkRevision(datasets.head(dataset_id), expected_revision);
   checkNew(datasets, dataset_id, fixture_id);
   const check = (known: DatasetHead): void => checkRevision(known, expected_revision);
-  const { meta } = await addDialogue(deps, dataset_id, request, check);
-  return { fixture_id, dataset_revision: meta.revision };
+  const imported = ({ meta }: DatasetHead): ImportedDialogue => ({
+    fixture_id,
+    dataset_revision: meta.revision,
+  });
+  const accept = keyed && (({ head }: Extended) => keyed(imported(head)));
+  return imported(await addDialogue(deps, dataset_id, request, { check, keyed: accept }));
 };
 
 const addDialogue = (
   deps: CurationDeps,
   dataset_id: string,
   request: CurateDialogueRequest,
-  check: (known: DatasetHead) => void,
+  { check, keyed }: { check(known: DatasetHead): void; keyed: Accept<Extended> | undefined },
 ): Promise<DatasetHead> => {
   const source = requireTraces(deps);
   const { datasets } = deps;
@@ -115,7 +136,7 @@ const addDialogue = (
       checkNew(datasets, dataset_id, fixture.id);
       return [fixture];
     };
-    return datasets.extend(dataset_id, make, referring(source, dataset_id, run_ids));
+    return datasets.extend(dataset_id, make, referring(source, dataset_id, run_ids), keyed);
   });
 };
 

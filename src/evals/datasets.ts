@@ -1,6 +1,7 @@
 import type { Clock } from '../schema/clock.ts';
 import { AD_HOC, type Dataset, type DatasetMeta, type DatasetSpec, type Fixture } from '../schema/dataset.ts';
 import { checkNewId } from '../schema/id.ts';
+import type { Accept } from '../schema/idempotency.ts';
 import { Conflict, Invalid, NotFound } from '../schema/outcome.ts';
 import type { Batch, DatasetHead, Store } from '../store/index.ts';
 import { checkScore, checkSpec } from './checks.ts';
@@ -20,11 +21,11 @@ export type Datasets = {
   head(id: string): DatasetHead;
   hasFixture(id: string, fixture_id: string): boolean;
   /** @throws Invalid, Conflict */
-  create(id: string, spec: DatasetSpec): Promise<Dataset>;
+  create(id: string, spec: DatasetSpec, keyed?: Accept<Dataset>): Promise<Dataset>;
   /** @throws Invalid, NotFound, Conflict */
   replace(id: string, spec: DatasetSpec, expected_revision?: number): Promise<Dataset>;
   /** @throws Invalid, NotFound, Conflict */
-  append(id: string, fixture: Fixture, expected_revision: number): Promise<Dataset>;
+  append(id: string, fixture: Fixture, expected_revision: number, keyed?: Accept<Dataset>): Promise<Dataset>;
   /** @throws Conflict */
   remove(id: string, expected_revision?: number): Promise<void>;
   /**
@@ -37,10 +38,21 @@ export type Datasets = {
     id: string,
     make: (head: DatasetHead) => readonly Fixture[],
     along: (batch: Batch) => void,
+    keyed?: Accept<Extended>,
   ): Promise<DatasetHead>;
 };
 
-type Deps = { store: Pick<Store, 'datasets' | 'batch' | 'commit'>; clock: Pick<Clock, 'now'> };
+/** A dataset with its new fixtures; the whole is read only if it is needed. */
+export type Extended = { head: DatasetHead; whole(): Dataset };
+
+/** Stores the whole dataset as the response to a request with a key. */
+export const acceptWhole = (keyed: Accept<Dataset> | undefined): Accept<Extended> | undefined =>
+  keyed && (({ whole }) => keyed(whole()));
+
+type Deps = {
+  store: Pick<Store, 'datasets' | 'idempotency' | 'batch' | 'commit'>;
+  clock: Pick<Clock, 'now'>;
+};
 
 export const createDatasets = (deps: Deps): Datasets => {
   const { datasets: table } = deps.store;
@@ -50,12 +62,12 @@ export const createDatasets = (deps: Deps): Datasets => {
     get: (id) => table.get(id),
     head: (id) => headIn(deps, id),
     hasFixture: (id, fixture_id) => table.hasFixture(id, fixture_id),
-    async create(id, spec) {
+    async create(id, spec, keyed) {
       checkDatasetId(id);
       checkSpec(spec);
       return inTurn(id, async () => {
         if (table.head(id)) throw new Conflict(`conflict: eval_datasets/${id} already exists`);
-        return put(deps, id, { spec, meta: firstMeta(deps, 0) });
+        return put(deps, id, { spec, meta: firstMeta(deps, 0) }, keyed);
       });
     },
     async replace(id, spec, expected_revision) {
@@ -71,7 +83,7 @@ export const createDatasets = (deps: Deps): Datasets => {
         return put(deps, id, { spec, meta: firstMeta(deps, 1) });
       });
     },
-    async append(id, fixture, expected_revision) {
+    async append(id, fixture, expected_revision, keyed) {
       checkScore(fixture.expect);
       return inTurn(id, async () => {
         const make = (known: DatasetHead): Fixture[] => {
@@ -79,7 +91,7 @@ export const createDatasets = (deps: Deps): Datasets => {
           if (table.hasFixture(id, fixture.id)) throw taken(id, fixture.id);
           return [fixture];
         };
-        await extend(deps, id, make, () => {});
+        await extend(deps, id, { make, along: () => {}, keyed: acceptWhole(keyed) });
         return written(deps, id);
       });
     },
@@ -89,7 +101,7 @@ export const createDatasets = (deps: Deps): Datasets => {
         checkRevision(known, expected_revision);
         if (known) await commit(deps, (batch) => table.remove(batch, id));
       }),
-    extend: (id, make, along) => inTurn(id, () => extend(deps, id, make, along)),
+    extend: (id, make, along, keyed) => inTurn(id, () => extend(deps, id, { make, along, keyed })),
   };
 };
 
@@ -111,26 +123,42 @@ const commit = async ({ store }: Deps, put: (batch: Batch) => void): Promise<voi
   await store.commit(batch, 'input');
 };
 
-const put = async (deps: Deps, id: string, dataset: Dataset): Promise<Dataset> => {
-  await commit(deps, (batch) => deps.store.datasets.put(batch, id, dataset));
+const put = async (deps: Deps, id: string, dataset: Dataset, keyed?: Accept<Dataset>): Promise<Dataset> => {
+  await commit(deps, (batch) => {
+    deps.store.datasets.put(batch, id, dataset);
+    if (keyed) deps.store.idempotency.put(batch, keyed(dataset));
+  });
   return dataset;
 };
 
 const extend = async (
   deps: Deps,
   id: string,
-  make: (head: DatasetHead) => readonly Fixture[],
-  along: (batch: Batch) => void,
+  {
+    make,
+    along,
+    keyed,
+  }: {
+    make: (head: DatasetHead) => readonly Fixture[];
+    along: (batch: Batch) => void;
+    keyed: Accept<Extended> | undefined;
+  },
 ): Promise<DatasetHead> => {
   const known = headIn(deps, id);
   const fixtures = make(known);
   if (fixtures.length === 0) return known;
   const meta = nextMeta(deps, known.meta);
+  const head = { ...known, fixture_count: known.fixture_count + fixtures.length, meta };
+  const whole = (): Dataset => {
+    const { spec } = written(deps, id);
+    return { spec: { ...spec, fixtures: [...(spec.fixtures ?? []), ...fixtures] }, meta };
+  };
   await commit(deps, (batch) => {
     deps.store.datasets.append(batch, known, meta, fixtures);
     along(batch);
+    if (keyed) deps.store.idempotency.put(batch, keyed({ head, whole }));
   });
-  return { ...known, fixture_count: known.fixture_count + fixtures.length, meta };
+  return head;
 };
 
 const firstMeta = ({ clock }: Deps, revision: number): DatasetMeta => {

@@ -1,4 +1,5 @@
 import type { Expectation, Fixture } from '../schema/dataset.ts';
+import type { Accept } from '../schema/idempotency.ts';
 import { NotFound } from '../schema/outcome.ts';
 import type { DatasetHead } from '../store/index.ts';
 import { createFixture, createScript, type Excerpt, findProblem, type ScriptMode } from './curate.ts';
@@ -12,7 +13,7 @@ import {
   referring,
   requireTraces,
 } from './curation-source.ts';
-import { checkRevision } from './datasets.ts';
+import { checkRevision, type Extended } from './datasets.ts';
 import { Uncuratable } from './trace-reading.ts';
 
 /** Imports the latest traces as fixtures, all or none (evals-and-traces.md 4.8). */
@@ -33,6 +34,7 @@ export const importTraces = async (
   deps: CurationDeps,
   dataset_id: string,
   request: ImportRequest,
+  keyed: Accept<Imported> | undefined,
 ): Promise<Imported> => {
   const source = requireTraces(deps);
   const { datasets, settings } = deps;
@@ -49,12 +51,14 @@ export const importTraces = async (
       return fixtures;
     };
     const imported = fixtures.map(({ id }) => id);
-    const { meta } = await datasets.extend(dataset_id, make, referring(source, dataset_id, imported));
-    return {
+    const result = ({ meta }: DatasetHead): Imported => ({
       imported_count: imported.length,
       skipped_count: run_ids.length - imported.length,
       dataset_revision: meta.revision,
-    };
+    });
+    const along = referring(source, dataset_id, imported);
+    const accept = keyed && (({ head }: Extended) => keyed(result(head)));
+    return result(await datasets.extend(dataset_id, make, along, accept));
   });
 };
 

@@ -3,6 +3,7 @@ import { evalRunMachine } from '../../machines/eval-run.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import { seconds } from '../schema/clock.ts';
 import type { EvalItem, EvalStatus } from '../schema/eval-run.ts';
+import type { Acceptance } from '../schema/idempotency.ts';
 import type { ServiceLog } from '../schema/log-events.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import { spentUsd } from '../schema/usd.ts';
@@ -37,6 +38,8 @@ export type LiveRun = {
   readonly scope: string;
   readonly plan: EvalPlan;
   readonly started_at_secs: number;
+  /** The key of the request that starts the run. */
+  readonly keyed?: Acceptance | undefined;
   ended_at_secs: number | undefined;
   /** Positions that have an item. */
   readonly played: Set<number>;
@@ -74,7 +77,10 @@ const nothing = (): void => {};
 
 export const createLiveRun = (
   deps: LiveRunDeps,
-  of: Pick<LiveRun, 'id' | 'scope' | 'plan' | 'started_at_secs'> & { isStored: boolean; head?: EvalRunHead },
+  of: Pick<LiveRun, 'id' | 'scope' | 'plan' | 'started_at_secs' | 'keyed'> & {
+    isStored: boolean;
+    head?: EvalRunHead;
+  },
 ): LiveRun => {
   const { isStored, head, ...facts } = of;
   const host: { run?: LiveRun } = {};
@@ -110,23 +116,31 @@ const tally = (run: LiveRun, { report }: EvalItem): void => {
 
 export const plannedCount = ({ plan }: Pick<LiveRun, 'plan'>): number => unitCount(plan);
 
+/** Returns the head of a run that begins. */
+export const firstHead = ({
+  id,
+  scope,
+  plan,
+  started_at_secs,
+}: Pick<LiveRun, 'id' | 'scope' | 'plan' | 'started_at_secs'>): EvalRunHead => ({
+  id,
+  scope,
+  dataset_id: plan.dataset_id,
+  dataset_revision: plan.dataset_revision,
+  execution_mode: plan.mode,
+  status: 'running',
+  planned_item_count: plannedCount({ plan }),
+  started_at_secs,
+  ended_at_secs: undefined,
+  item_count: 0,
+  passed_count: 0,
+  ...(plan.cells.length > 0 && { models: [...new Set(plan.cells.map(({ model_id }) => model_id))] }),
+});
+
 export const createHead = (run: LiveRun, status: EvalStatus): EvalRunHead => {
-  const { id, scope, plan, started_at_secs, ended_at_secs } = run;
-  const isOver = status !== 'running';
-  return {
-    id,
-    scope,
-    dataset_id: plan.dataset_id,
-    dataset_revision: plan.dataset_revision,
-    execution_mode: plan.mode,
-    status,
-    planned_item_count: plannedCount(run),
-    started_at_secs,
-    ended_at_secs,
-    item_count: isOver ? run.played.size : 0,
-    passed_count: isOver ? run.passed : 0,
-    ...(plan.cells.length > 0 && { models: [...new Set(plan.cells.map(({ model_id }) => model_id))] }),
-  };
+  const { ended_at_secs, played, passed } = run;
+  const head = { ...firstHead(run), status, ended_at_secs };
+  return status === 'running' ? head : { ...head, item_count: played.size, passed_count: passed };
 };
 
 const startedFacts = ({ id, plan, started_at_secs }: LiveRun) => ({
@@ -139,13 +153,14 @@ const startedFacts = ({ id, plan, started_at_secs }: LiveRun) => ({
 
 const begin = async (run: LiveRun): Promise<void> => {
   if (run.isStarted) return;
-  const { deps, id, plan, kept } = run;
+  const { deps, id, plan, kept, keyed } = run;
   const payload = { ...startedFacts(run), planned_item_count: plannedCount(run) };
   const event = evalRunEvent('EvalRunStarted', payload, stamp(deps));
   await committed(run, event, (batch) => {
     if (kept) return;
     deps.store.evalRuns.put(batch, createHead(run, 'running'), undefined);
     deps.store.evalRuns.putWork(batch, id, JSON.stringify(plan));
+    if (keyed) deps.store.idempotency.put(batch, keyed);
   });
   run.isStarted = true;
 };

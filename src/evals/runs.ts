@@ -2,6 +2,7 @@ import { type AnyActorRef, waitFor } from 'xstate';
 import { seconds } from '../schema/clock.ts';
 import type { Progress } from '../schema/eval-answers.ts';
 import type { EvalAggregate, EvalDiff, EvalRun, EvalRunSummary } from '../schema/eval-run.ts';
+import type { Accept } from '../schema/idempotency.ts';
 import { Invalid, NotFound, Unavailable } from '../schema/outcome.ts';
 import type { EvalRunHead, EvalRunPosition, EvalRunQuery } from '../store/index.ts';
 import { aggregateItems } from './aggregate.ts';
@@ -9,6 +10,7 @@ import { checkComparable, comparedRun, createDiff } from './diff.ts';
 import {
   createHead,
   createLiveRun,
+  firstHead,
   type LiveEnd,
   type LiveRun,
   type LiveRunDeps,
@@ -28,6 +30,8 @@ export type EvalRunsDeps = LiveRunDeps & {
 
 export type StartedRun = {
   id: string;
+  /** The record of the run as it begins. */
+  first: EvalRun;
   /** Resolves once the run is durable. @throws the reason why it did not start */
   started: Promise<unknown>;
   /**
@@ -44,9 +48,13 @@ export type EvalRunPage = { runs: EvalRunSummary[]; next: EvalRunPosition | unde
 
 export type EvalRuns = {
   /** If `isStored` is false, the run cannot be read later. @throws Unavailable when the service stops */
-  start(scope: string, plan: EvalPlan, isStored: boolean): StartedRun;
+  start(scope: string, plan: EvalPlan, isStored: boolean, keyed?: Accept<EvalRun>): StartedRun;
   /** @throws NotFound, Invalid (not an id) */
   get(id: string): EvalRun;
+  /**
+   * Resolves with the final record, or with undefined if the service stops first. @throws NotFound, Invalid (not an id)
+   */
+  ended(id: string): Promise<EvalRun | undefined>;
   /** Returns a completed run only. */
   finished(id: string): EvalRun | undefined;
   /** @throws Invalid if the runs cannot be compared, NotFound for the baseline */
@@ -74,8 +82,12 @@ export const createEvalRuns = (deps: EvalRunsDeps): EvalRuns => {
     isStopping: false,
   };
   return {
-    start: (scope, plan, isStored) => start(runs, scope, plan, isStored),
+    start: (scope, plan, isStored, keyed) => start(runs, scope, plan, { isStored, keyed }),
     get: (id) => read(runs, id),
+    async ended(id) {
+      const end = await runs.ends.get(id);
+      return end === 'released' ? undefined : read(runs, id);
+    },
     finished: (id) => finished(runs, id),
     compare(run, baseline_id) {
       const baseline = finished(runs, baseline_id);
@@ -120,12 +132,18 @@ type Runs = {
   isStopping: boolean;
 };
 
-const start = (runs: Runs, scope: string, plan: EvalPlan, isStored: boolean): StartedRun => {
+const start = (
+  runs: Runs,
+  scope: string,
+  plan: EvalPlan,
+  { isStored, keyed }: { isStored: boolean; keyed: Accept<EvalRun> | undefined },
+): StartedRun => {
   const { deps, table } = runs;
   if (runs.isStopping) throw new Unavailable(STOPPING);
   const id = deps.newId();
   const started_at_secs = seconds(deps.clock.now());
-  const run = createLiveRun(deps, { id, scope, plan, started_at_secs, isStored });
+  const first = recordOf(firstHead({ id, scope, plan, started_at_secs }), []);
+  const run = createLiveRun(deps, { id, scope, plan, started_at_secs, isStored, keyed: keyed?.(first) });
   const ended = launch(runs, run).then((end) => {
     if (end === 'released') return undefined;
     const items = run.kept ? inOrder(run.kept) : table.items(id);
@@ -136,7 +154,7 @@ const start = (runs: Runs, scope: string, plan: EvalPlan, isStored: boolean): St
   );
   // Callers that await one of the two get its error.
   for (const each of [started, ended]) each.catch(() => {});
-  return { id, started, ended, cancel: () => run.actor.send({ type: 'CANCEL' }) };
+  return { id, first, started, ended, cancel: () => run.actor.send({ type: 'CANCEL' }) };
 };
 
 const launch = ({ deps, live, ends }: Runs, run: LiveRun): Promise<LiveEnd> => {

@@ -1,4 +1,5 @@
 import type { AuditDraft, AuditEvent, Caller } from '../schema/audit-event.ts';
+import type { Accept } from '../schema/idempotency.ts';
 import { createLock } from '../schema/lock.ts';
 import type { Principal } from '../schema/principal.ts';
 import type { Batch, Store } from '../store/index.ts';
@@ -13,7 +14,7 @@ import type { Batch, Store } from '../store/index.ts';
 export type Changes = {
   readonly revision: number;
   /** @throws what `work` throws; nothing is stored then */
-  write<Result>(by: By, work: (change: Change) => Result): Promise<Result>;
+  write<Result>(by: By, work: (change: Change) => Result, keyed?: Accept<Result>): Promise<Result>;
   /** Calls the listener after each change. It must not throw. */
   onChange(listener: (of: Affected) => void): () => void;
 };
@@ -36,7 +37,10 @@ export type AuditPort = {
   written(events: readonly AuditEvent[]): void;
 };
 
-export const createChanges = (store: Pick<Store, 'batch' | 'commit'>, audit: AuditPort): Changes => {
+export const createChanges = (
+  store: Pick<Store, 'batch' | 'commit' | 'idempotency'>,
+  audit: AuditPort,
+): Changes => {
   const lock = createLock();
   const listeners = new Set<(of: Affected) => void>();
   let revision = 0;
@@ -45,7 +49,7 @@ export const createChanges = (store: Pick<Store, 'batch' | 'commit'>, audit: Aud
     get revision() {
       return revision;
     },
-    write: ({ caller }, work) =>
+    write: ({ caller }, work, keyed) =>
       lock(async () => {
         const batch = store.batch();
         const drafts: AuditDraft[] = [];
@@ -55,6 +59,7 @@ export const createChanges = (store: Pick<Store, 'batch' | 'commit'>, audit: Aud
           audit: (draft) => drafts.push(draft),
           affects: (of) => affected.push(of),
         });
+        if (keyed) store.idempotency.put(batch, keyed(result));
         const events = audit.put(batch, drafts, caller);
         try {
           if (batch.writes.length > 0) await store.commit(batch, 'input');

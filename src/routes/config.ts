@@ -79,8 +79,12 @@ const collectionRoutes = (deps: Pick<RouteDeps, 'config'>) => [
     params: NsParams,
     ...judgedBody(ConfigEntryInput),
     responses: { 201: ConfigEntry, ...missing, 409: ErrorBody },
-    async handle({ params, body, ...request }) {
-      return reply(201, await requireConfig(deps).create(params.ns, body, identifyCaller(request)));
+    idempotent: true,
+    again: ({ params }, { id }) => reply(201, requireConfig(deps).get(params.ns, String(id))),
+    async handle({ params, body, keyed, ...request }) {
+      const respond = (entry: JsonObject) => reply(201, entry);
+      const accept = keyed?.answers(respond, ({ id = '' }) => ({ id: String(id) }));
+      return respond(await requireConfig(deps).create(params.ns, body, identifyCaller(request), accept));
     },
   }),
   route.post('/v1/config/:ns/validate', {

@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { ScriptMode } from '../evals/curate.ts';
 import type { Curation } from '../evals/curation.ts';
 import type { Datasets } from '../evals/datasets.ts';
+import type { Evals } from '../evals/index.ts';
 import { longListReply } from '../http/list-reply.ts';
 import { reply, route } from '../http/route.ts';
 import { Dataset, DatasetSpec, Expectation, Fixture, MOST } from '../schema/dataset.ts';
 import { nullsAbsent } from '../schema/endpoint.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import type { Accept } from '../schema/idempotency.ts';
+import type { JsonObject } from '../schema/json.ts';
 import { Invalid, NotFound } from '../schema/outcome.ts';
 import { count } from '../schema/paging.ts';
 import { DatasetId } from './parameters.ts';
@@ -142,13 +145,28 @@ const admin = { tag: 'evals', needs: 'evaluate', bodyLimit: 'evals' } as const;
 const refusedWrites = { 404: ErrorBody, 409: ErrorBody };
 
 /** The routes exist only if they are exposed. */
-export const evalDatasetRoutes = ({
-  evals: { datasets, curation },
-  settings,
-}: Pick<RouteDeps, 'evals' | 'settings'>) =>
+export const evalDatasetRoutes = ({ evals, settings }: Pick<RouteDeps, 'evals' | 'settings'>) =>
   settings.AdminApiConfig.expose_eval_routes
-    ? [...collectionRoutes(datasets), ...datasetRoutes(datasets), ...curationRoutes(curation)]
+    ? [...collectionRoutes(evals.datasets), ...datasetRoutes(evals.datasets), ...curationRoutes(evals)]
     : [];
+
+const respond = (dataset: Dataset) => reply(201, dataset);
+
+const itself = <Value>(value: Value): Value => value;
+
+/** A dataset that is too long to be stored with the key is returned as it is now. */
+const repeatable = (datasets: Datasets) =>
+  ({
+    idempotent: true,
+    again: (_: unknown, { id }: JsonObject) => respond(existing(datasets, String(id))),
+  }) as const;
+
+/** @throws NotFound */
+const existing = (datasets: Datasets, id: string): Dataset => {
+  const dataset = datasets.get(id);
+  if (!dataset) throw new NotFound(`dataset not found: ${id}`);
+  return dataset;
+};
 
 const collectionRoutes = (datasets: Datasets) => [
   route.get('/v1/eval/datasets', {
@@ -175,10 +193,17 @@ const collectionRoutes = (datasets: Datasets) => [
     query: IdQuery,
     body: NewDataset,
     responses: { 201: Dataset, 409: ErrorBody },
-    async handle({ query, body }) {
+    ...repeatable(datasets),
+    async handle({ query, body, keyed }) {
       const id = query.id ?? body.id;
       if (id === undefined) throw new Invalid('dataset id is required');
-      return reply(201, await datasets.create(id, body.spec));
+      return respond(
+        await datasets.create(
+          id,
+          body.spec,
+          keyed?.answers(respond, () => ({ id })),
+        ),
+      );
     },
   }),
 ];
@@ -191,11 +216,7 @@ const datasetRoutes = (datasets: Datasets) => [
     description: 'With all of its fixtures and its revision.',
     params: DatasetParams,
     responses: { 200: Dataset, 404: ErrorBody },
-    handle({ params: { id } }) {
-      const dataset = datasets.get(id);
-      if (!dataset) throw new NotFound(`dataset not found: ${id}`);
-      return dataset;
-    },
+    handle: ({ params: { id } }) => existing(datasets, id),
   }),
   route.put('/v1/eval/datasets/:id', {
     ...admin,
@@ -228,12 +249,15 @@ const datasetRoutes = (datasets: Datasets) => [
     params: DatasetParams,
     body: NewFixture,
     responses: { 201: Dataset, ...refusedWrites },
-    handle: async ({ params, body }) =>
-      reply(201, await datasets.append(params.id, body.fixture, body.expected_revision)),
+    ...repeatable(datasets),
+    async handle({ params: { id }, body, keyed }) {
+      const accept = keyed?.answers(respond, () => ({ id }));
+      return respond(await datasets.append(id, body.fixture, body.expected_revision, accept));
+    },
   }),
 ];
 
-const curationRoutes = (curation: Curation) => [
+const curationRoutes = ({ curation, datasets }: Pick<Evals, 'curation' | 'datasets'>) => [
   route.post('/v1/eval/datasets/:id/items', {
     ...admin,
     id: 'curateFixture',
@@ -242,7 +266,16 @@ const curationRoutes = (curation: Curation) => [
     params: DatasetParams,
     body: NewItem,
     responses: { 201: Dataset, ...refusedWrites },
-    handle: async ({ params, body }) => reply(201, await curateItem(curation, params.id, body)),
+    ...repeatable(datasets),
+    handle: async ({ params: { id }, body, keyed }) =>
+      respond(
+        await curateItem(
+          curation,
+          id,
+          body,
+          keyed?.answers(respond, () => ({ id })),
+        ),
+      ),
   }),
   route.post('/v1/eval/datasets/:id/import-traces', {
     ...admin,
@@ -253,12 +286,13 @@ const curationRoutes = (curation: Curation) => [
     params: DatasetParams,
     body: TraceImport,
     responses: { 200: Imported, ...refusedWrites },
-    handle: ({ params, body }) =>
-      curation.importTraces(params.id, {
-        ...body,
-        expected: expectedIn(body),
-        mode: body.provider_script_mode,
-      }),
+    idempotent: true,
+    handle: ({ params, body, keyed }) =>
+      curation.importTraces(
+        params.id,
+        { ...body, expected: expectedIn(body), mode: body.provider_script_mode },
+        keyed?.answers(itself),
+      ),
   }),
   route.post('/v1/eval/datasets/:id/import-dialogue', {
     ...admin,
@@ -268,31 +302,45 @@ const curationRoutes = (curation: Curation) => [
     params: DatasetParams,
     body: DialogueImport,
     responses: { 200: ImportedDialogue, ...refusedWrites },
-    handle: ({ params, body }) =>
-      curation.importDialogue(params.id, {
-        ...body,
-        expected: expectedIn(body),
-        mode: body.provider_script_mode,
-      }),
+    idempotent: true,
+    handle: ({ params, body, keyed }) =>
+      curation.importDialogue(
+        params.id,
+        { ...body, expected: expectedIn(body), mode: body.provider_script_mode },
+        keyed?.answers(itself),
+      ),
   }),
 ];
 
-const curateItem = (curation: Curation, dataset_id: string, item: NewItem): Promise<Dataset> => {
+const curateItem = (
+  curation: Curation,
+  dataset_id: string,
+  item: NewItem,
+  keyed: Accept<Dataset> | undefined,
+): Promise<Dataset> => {
   const { from_run_id, dialogue, fixture_id, description, allow_unused_provider_script: allow_unused } = item;
   const of = { expected: expectedIn(item), mode: item.provider_script_mode, allow_unused };
   if (dialogue)
-    return curation.curateDialogue(dataset_id, {
+    return curation.curateDialogue(
+      dataset_id,
+      {
+        ...of,
+        run_ids: dialogue.run_ids,
+        fixture_id: dialogue.fixture_id ?? fixture_id,
+        description: dialogue.description ?? description,
+      },
+      keyed,
+    );
+  return curation.curate(
+    dataset_id,
+    {
       ...of,
-      run_ids: dialogue.run_ids,
-      fixture_id: dialogue.fixture_id ?? fixture_id,
-      description: dialogue.description ?? description,
-    });
-  return curation.curate(dataset_id, {
-    ...of,
-    // Validation requires one of the two ids.
-    from_run_id: from_run_id ?? '',
-    user_input: item.user_input,
-    fixture_id,
-    description,
-  });
+      // Validation requires one of the two ids.
+      from_run_id: from_run_id ?? '',
+      user_input: item.user_input,
+      fixture_id,
+      description,
+    },
+    keyed,
+  );
 };

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { isPatchable } from '../configuration/agent-patch.ts';
 import type { EvalLimits } from '../evals/checks.ts';
 import type { Evals } from '../evals/index.ts';
-import { planOnline, planRun } from '../evals/plan.ts';
+import { type EvalPlan, planOnline, planRun } from '../evals/plan.ts';
 import type { EvalRunFilter } from '../evals/runs.ts';
 import { type DescribedAnswer, eventStream } from '../http/described.ts';
+import type { Keyed } from '../http/keyed.ts';
 import { JSON_TYPE } from '../http/reply.ts';
 import { reply, route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
@@ -152,6 +153,20 @@ const ended = async (running: Promise<EvalRun | undefined>): Promise<EvalRun> =>
   return run;
 };
 
+const respondBegun = (run: EvalRun) => reply(202, { run }, { location: `/v1/eval/runs/${run.id}` });
+
+const idOf = ({ id }: EvalRun) => ({ id });
+
+/** The client of a request with a key may repeat it, so the run continues without a client. */
+const isExpected = (plan: EvalPlan, keyed: Keyed | undefined): EvalPlan =>
+  keyed ? { ...plan, isAwaited: false } : plan;
+
+const compared = (
+  runs: Evals['runs'],
+  run: EvalRun,
+  { baseline_run_id: baseline }: Pick<EvalRunRequest, 'baseline_run_id'>,
+) => (baseline === undefined ? { run } : { run, diff: runs.compare(run, baseline) });
+
 type Limits = { limits: EvalLimits };
 
 const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directory'> & Limits) => [
@@ -165,20 +180,23 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
     body: RunBody,
     bodyLimit: 'evals',
     responses: { 200: EvalRunAnswer, 202: BEGUN, ...missing },
-    async handle({ scope, body, header, hold, onGone }) {
+    idempotent: true,
+    async again({ body, hold }, { id }) {
+      hold();
+      return compared(runs, await ended(runs.ended(String(id))), body);
+    },
+    async handle({ scope, body, header, hold, onGone, keyed }) {
       const isAsync = body.async ?? prefersAsync(header('prefer'));
       const plan = planRun(body, isAsync, limits, directory);
       hold();
-      const started = runs.start(scope, plan, true);
       if (isAsync) {
-        await started.started;
-        const location = `/v1/eval/runs/${started.id}`;
-        return reply(202, { run: runs.get(started.id) }, { location });
+        const { first, started } = runs.start(scope, plan, true, keyed?.answers(respondBegun));
+        await started;
+        return respondBegun(first);
       }
-      onGone(started.cancel);
-      const run = await ended(started.ended);
-      const { baseline_run_id: baseline } = body;
-      return baseline === undefined ? { run } : { run, diff: runs.compare(run, baseline) };
+      const started = runs.start(scope, isExpected(plan, keyed), true, keyed?.holds(idOf));
+      if (!keyed) onGone(started.cancel);
+      return compared(runs, await ended(started.ended), body);
     },
   }),
   route.post('/v1/eval/online', {
@@ -189,12 +207,17 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
     body: OnlineBody,
     bodyLimit: 'evals',
     responses: { 200: OnlineAnswer, ...missing },
-    async handle({ scope, body, hold, onGone }) {
+    idempotent: true,
+    async again({ hold }, { id }) {
+      hold();
+      return { run: await ended(runs.ended(String(id))), persisted: true };
+    },
+    async handle({ scope, body, hold, onGone, keyed }) {
       const plan = planOnline(body, limits, directory);
       hold();
       const persisted = body.persist ?? true;
-      const started = runs.start(scope, plan, persisted);
-      onGone(started.cancel);
+      const started = runs.start(scope, isExpected(plan, keyed), persisted, keyed?.holds(idOf));
+      if (!keyed) onGone(started.cancel);
       return { run: await ended(started.ended), persisted };
     },
   }),

@@ -4,6 +4,8 @@ import { listReply } from '../http/list-reply.ts';
 import { reply, route } from '../http/route.ts';
 import { ApiKey, ApiKeyList, CreatedKey, KeyChange, KeyState, NewKey, Rotation } from '../schema/api-key.ts';
 import { ErrorBody } from '../schema/error-body.ts';
+import type { JsonObject } from '../schema/json.ts';
+import { Conflict } from '../schema/outcome.ts';
 import { Cursor, Limit, Offset } from '../schema/paging.ts';
 import type { Credential } from '../schema/principal.ts';
 import { MOST_EXAMINED, type Page, Position } from '../store/index.ts';
@@ -48,6 +50,15 @@ export const keyRoutes = (deps: Pick<RouteDeps, 'identity' | 'store' | 'runtime'
 /** A response with a key must not be stored by a cache. */
 const NO_STORE = { 'cache-control': 'no-store' };
 
+const idOf = ({ id }: CreatedKey): JsonObject => ({ id });
+
+/** A key is not stored, so the response that contains it cannot be sent again. */
+const refuseAgain = (_: unknown, { id }: JsonObject): never => {
+  throw new Conflict(
+    `an earlier request with this Idempotency-Key created the key ${id}, which is shown only once: revoke it and create another one with another Idempotency-Key`,
+  );
+};
+
 const collectionRoutes = ({ identity: { keys }, store }: Pick<RouteDeps, 'identity' | 'store'>) => [
   route.get('/v1/keys', {
     ...about,
@@ -70,7 +81,10 @@ const collectionRoutes = ({ identity: { keys }, store }: Pick<RouteDeps, 'identi
     needs: MAKES,
     body: NewKey.meta(examples({ name: 'ci', grants: ['invoke:support'], expires_in_secs: 7_776_000 })),
     responses: { 201: CreatedKey, 404: ErrorBody, 409: ErrorBody },
-    handle: async (request) => reply(201, await keys.create(byOf(request), request.body), NO_STORE),
+    idempotent: true,
+    again: refuseAgain,
+    handle: async (request) =>
+      reply(201, await keys.create(byOf(request), request.body, request.keyed?.creates(idOf)), NO_STORE),
   }),
 ];
 
@@ -106,8 +120,13 @@ const keyRoutesOf = ({ identity: { keys }, runtime }: Pick<RouteDeps, 'identity'
     params: KeyParams,
     body: Rotation,
     responses: { 201: CreatedKey, 404: ErrorBody, 409: ErrorBody },
-    handle: async (request) =>
-      reply(201, await keys.rotate(byOf(request), request.params.id, request.body.grace_secs), NO_STORE),
+    idempotent: true,
+    again: refuseAgain,
+    async handle(request) {
+      const { grace_secs } = request.body;
+      const accept = request.keyed?.creates(idOf);
+      return reply(201, await keys.rotate(byOf(request), request.params.id, grace_secs, accept), NO_STORE);
+    },
   }),
   route.delete('/v1/keys/:id', {
     ...about,

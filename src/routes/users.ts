@@ -68,7 +68,11 @@ const collectionRoutes = ({ identity: { users }, store }: Pick<RouteDeps, 'ident
       'The caller gives only grants that it has, and service grants only with `admin`. 409 for an id that exists or looks like one that exists.',
     body: NewUser.meta(examples({ id: 'ci-bot', kind: 'service', grants: ['member'] })),
     responses: { 201: User, 409: ErrorBody },
-    handle: async (request) => reply(201, await users.create(byOf(request), request.body)),
+    idempotent: true,
+    async handle(request) {
+      const respond = (user: User) => reply(201, user);
+      return respond(await users.create(byOf(request), request.body, request.keyed?.answers(respond)));
+    },
   }),
   route.get('/v1/scopes', {
     tag: 'identity',

@@ -1,6 +1,7 @@
 import type { AuditAction, AuditEvent, Caller } from '../../schema/audit-event.ts';
 import type { ConfigNamespace, ConfigSource } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
+import type { Accept } from '../../schema/idempotency.ts';
 import type { BudgetWarning } from '../budget-warnings.ts';
 import type { CircleWarning } from '../delegate-circles.ts';
 import type { Dependent } from '../dependents.ts';
@@ -62,7 +63,7 @@ export type ConfigService = {
   meta(namespace: string, id: string): EntryMeta;
   /** @param id the entry that the body would replace (`?id=`) */
   validate(namespace: string, body: unknown, id?: string, of?: OfSecrets): Promise<JsonObject>;
-  create(namespace: string, body: unknown, caller: Caller): Promise<JsonObject>;
+  create(namespace: string, body: unknown, caller: Caller, keyed?: Accept<JsonObject>): Promise<JsonObject>;
   /** Creates or replaces an entry. */
   replace(namespace: string, id: string, body: unknown, caller: Caller, of?: OfSecrets): Promise<JsonObject>;
   /** @throws Conflict with `used_by` in its details when other entries depend on it and `force` is not set */

@@ -1,5 +1,6 @@
 import type { AuditDraft } from '../../schema/audit-event.ts';
 import type { Clock, Ids } from '../../schema/clock.ts';
+import type { Acceptance } from '../../schema/idempotency.ts';
 import { Unavailable } from '../../schema/outcome.ts';
 import type { Publication } from '../../schema/publication.ts';
 import type { Batch, Store } from '../../store/index.ts';
@@ -16,6 +17,8 @@ export type Commit = {
   changes: readonly Change[];
   events: readonly AuditDraft[];
   caller: Caller;
+  /** The key of the request that makes the change. */
+  keyed?: Acceptance | undefined;
   publication?:
     | (Pick<Publication, 'snapshot_version' | 'source_config_revisions' | 'metadata'> &
         Pick<Versioned, 'entries' | 'added'>)
@@ -28,7 +31,7 @@ export const createCommit =
    * @param onVisible called in the event-loop tick in which the commit is visible to readers of the store
    * @throws Unavailable `storage error: <detail>`
    */
-  async ({ changes, events, caller, publication }: Commit, onVisible: () => void): Promise<void> => {
+  async ({ changes, events, caller, publication, keyed }: Commit, onVisible: () => void): Promise<void> => {
     const batch = store.batch();
     putRecords(store, batch, changes);
     if (publication) {
@@ -36,6 +39,7 @@ export const createCommit =
       const about = { publication_id: ids.uuid(), scope_id: SCOPE, created_by: caller.actor };
       store.publications.put(batch, { ...about, entries, created_at_ms: clock.now(), ...rest }, added);
     }
+    if (keyed) store.idempotency.put(batch, keyed);
     const put = audit.put(batch, events, caller);
     try {
       await store.commit(batch, 'input');

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditDraft } from '../../schema/audit-event.ts';
+import type { Acceptance } from '../../schema/idempotency.ts';
 import { changedPath } from '../../schema/redaction/addresses.ts';
 import type { Caller } from './api.ts';
 import { type Commit, createCommit } from './commit.ts';
@@ -38,7 +39,12 @@ export type Publisher = {
   /** Returns the configuration after a change without storing it. */
   candidate(changes: readonly Change[], fetched?: Fetched): Candidate;
   /** @throws Unavailable `storage error: <detail>` */
-  commit(candidate: Candidate, events: readonly AuditDraft[], caller: Caller): Promise<void>;
+  commit(
+    candidate: Candidate,
+    events: readonly AuditDraft[],
+    caller: Caller,
+    keyed?: Acceptance,
+  ): Promise<void>;
   /** Stores changes without publishing; they contain the version that stays live. @throws Error */
   store(changes: readonly Change[], events: readonly AuditDraft[], caller: Caller): Promise<void>;
   /** Publishes a separate snapshot for one draft; `use` validates it before it is stored. @throws errors of `use` */
@@ -97,7 +103,7 @@ export const startPublisher = async (
     watch,
     current: createCurrent(publishing),
     candidate: (changes, fetched = {}) => plan(publishing, changes, fetched),
-    commit: (candidate, events, caller) => publish(publishing, candidate, { events, caller }),
+    commit: (candidate, events, caller, keyed) => publish(publishing, candidate, { events, caller, keyed }),
     store(changes, events, caller) {
       return publishing.commit({ changes, events, caller }, () => {
         state.trigger.stored({ stored: withChanges(now(state).stored, changes) });
@@ -206,13 +212,13 @@ const plan = (
 const publish = (
   { state, store, history, commit }: Publishing,
   { stored: after, changes, content, snapshot }: Candidate,
-  { events, caller }: Pick<Commit, 'events' | 'caller'>,
+  { events, caller, keyed }: Pick<Commit, 'events' | 'caller' | 'keyed'>,
 ): Promise<void> => {
   const { stored, marks, last } = now(state);
   const versions = versioned(store.publications, snapshot.parts, marks);
   const isEmpty = snapshot.parts.length === 0;
   const publication = isEmpty ? undefined : draftPublication(last + 1, versions, content.sources);
-  return commit({ changes, events, caller, publication }, () => {
+  return commit({ changes, events, caller, publication, keyed }, () => {
     if (after.providers !== stored.providers) history.forget();
     state.trigger.published({
       stored: after,

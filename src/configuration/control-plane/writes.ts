@@ -4,6 +4,7 @@ import type { Clock } from '../../schema/clock.ts';
 import type { ConfigNamespace, ConfigRecord } from '../../schema/config-record.ts';
 import { isObject, type JsonObject } from '../../schema/endpoint.ts';
 import { checkNewId } from '../../schema/id.ts';
+import type { Accept } from '../../schema/idempotency.ts';
 import type { Lock } from '../../schema/lock.ts';
 import { Conflict, Outcome } from '../../schema/outcome.ts';
 import { openEnvelope } from '../namespaces/envelope.ts';
@@ -56,8 +57,8 @@ export const createWrites = (deps: WriteDeps): Pick<ConfigService, 'validate' | 
       checkEffects(deps, namespace, createRecord(deps, namespace, prepared, ''));
       return namespace.redact(prepared.spec);
     },
-    create: async (name, body, caller) =>
-      save(deps, writable(name), { body, target: { mode: 'create' }, caller }),
+    create: async (name, body, caller, keyed) =>
+      save(deps, writable(name), { body, target: { mode: 'create' }, caller, keyed }),
     replace: async (name, id, body, caller, of = {}) =>
       save(deps, writable(name), { body, target: { mode: 'replace', id, ...of }, caller }),
   };
@@ -116,10 +117,12 @@ const createRecord = (
 ): ConfigRecord =>
   nextRecord(before, { namespace, id, spec, source: USER, dropped_secrets, now: clock.now(), actor });
 
+type Save = { body: unknown; target: Target; caller: Caller; keyed?: Accept<JsonObject> | undefined };
+
 const save = async (
   deps: WriteDeps,
   namespace: Namespace,
-  { body, target, caller }: { body: unknown; target: Target; caller: Caller },
+  { body, target, caller, keyed }: Save,
 ): Promise<JsonObject> => {
   const { publisher, fetch, lock } = deps;
   const first = prepare(deps, namespace, body, target);
@@ -133,9 +136,10 @@ const save = async (
       if (hasMoved(prefetch, first, prepared)) throw modified(namespace.name, first, prepared);
       const record = createRecord(deps, namespace, prepared, caller.actor);
       const candidate = checkEffects(deps, namespace, record, prefetch.fetched);
-      await publisher.commit(candidate, [draftOf(namespace, prepared, action)], caller);
+      const saved = namespace.redact(record.spec);
+      await publisher.commit(candidate, [draftOf(namespace, prepared, action)], caller, keyed?.(saved));
       prefetch.keep();
-      return namespace.redact(record.spec);
+      return saved;
     }).catch((error) => {
       prefetch.discard();
       throw error;

@@ -1,4 +1,5 @@
 import type { ApiKey, CreatedKey, KeyChange, NewKey } from '../../schema/api-key.ts';
+import type { Accept } from '../../schema/idempotency.ts';
 import { NotFound } from '../../schema/outcome.ts';
 import { demand, may, nameOf, type Principal } from '../../schema/principal.ts';
 import type { KeyRow } from '../../store/index.ts';
@@ -45,11 +46,11 @@ export type Keys = {
   };
   view(row: KeyRow): ApiKey;
   /** @throws Invalid, Forbidden, NotFound, RateLimited */
-  create(by: By, key: NewKey): Promise<CreatedKey>;
+  create(by: By, key: NewKey, keyed?: Accept<CreatedKey>): Promise<CreatedKey>;
   /** Narrows a key, shortens its life or renames it. @throws Invalid, Forbidden, NotFound */
   update(by: By, id: string, change: KeyChange): Promise<ApiKey>;
   /** Replaces a key; the previous one works until the grace period ends. */
-  rotate(by: By, id: string, grace_secs: number): Promise<CreatedKey>;
+  rotate(by: By, id: string, grace_secs: number, keyed?: Accept<CreatedKey>): Promise<CreatedKey>;
   /** Returns the scope and the line of the key, which may have ended before. @throws NotFound, Forbidden */
   revoke(by: By, id: string): Promise<Pick<KeyRow, 'scope' | 'line'>>;
 };
@@ -76,16 +77,19 @@ export const createKeys = (deps: KeysDeps): Keys => {
     view: (row) => viewKey(deps, row),
     get: (principal, id) => viewKey(deps, visible(principal, id)),
     listed: listedKeys,
-    create: (by, given) => changes.write(by, (change) => created(deps, by.principal, given, change)),
+    create: (by, given, keyed) =>
+      changes.write(by, (change) => created(deps, by.principal, given, change), keyed),
     update: (by, id, given) =>
       changes.write(by, (change) => {
         const before = controlled(by.principal, id);
         demandActive(before, clock.now());
         return putKey(deps, change, narrowed(before, given, clock.now()), before);
       }),
-    rotate: (by, id, grace_secs) =>
-      changes.write(by, (change) =>
-        rotated(deps, by.principal, visible(by.principal, id), { grace_secs, change }),
+    rotate: (by, id, grace_secs, keyed) =>
+      changes.write(
+        by,
+        (change) => rotated(deps, by.principal, visible(by.principal, id), { grace_secs, change }),
+        keyed,
       ),
     revoke: (by, id) =>
       changes.write(by, (change) => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../schema/clock.ts';
+import type { Accept } from '../../schema/idempotency.ts';
 import { Conflict, Forbidden, NotFound } from '../../schema/outcome.ts';
 import { checkPartitionOf } from '../../schema/partition.ts';
 import { demand, nameOf, type Principal } from '../../schema/principal.ts';
@@ -23,7 +24,7 @@ export type Users = {
   view(row: UserRow): User;
   /** @throws Forbidden without `admin` */
   scopes(principal: Principal): string[];
-  create(by: By, user: NewUser): Promise<User>;
+  create(by: By, user: NewUser, keyed?: Accept<User>): Promise<User>;
   /** @throws NotFound, Forbidden, Invalid */
   update(by: By, id: string, change: UserChange, of_scope?: string): Promise<User>;
   /** Ends its sessions, and rejects tokens that were issued before now. */
@@ -46,7 +47,7 @@ export type OwnedThreads = {
 export type ConnectedAccounts = { removeAll(account: { scope: string; user: string }): Promise<void> };
 
 export type UsersDeps = {
-  store: Pick<Store, 'users' | 'keys' | 'sessions' | 'credentials'>;
+  store: Pick<Store, 'users' | 'keys' | 'sessions' | 'credentials' | 'idempotency'>;
   clock: Clock;
   changes: Changes;
   threads: OwnedThreads;
@@ -84,15 +85,15 @@ export const createUsers = ({ store, clock, changes, threads, accounts }: UsersD
       demand(principal, ['admin']);
       return users.scopes();
     },
-    create: (by, given) =>
-      changes.write(by, (change) => {
-        demand(by.principal, ['manage']);
-        const { of_scope, id, kind, ...rest } = given;
-        const user = newUser({ scope: scopeFor(by.principal, of_scope), id, kind, now: clock.now() });
-        demandFree({ users, threads }, user);
-        demandGivable(by.principal, rest.grants ?? []);
-        return stored(change, changed(user, rest), undefined);
-      }),
+    create: (by, given, keyed) =>
+      changes.write(
+        by,
+        (change) => {
+          const user = createdBy({ users, threads, clock }, by.principal, given);
+          return stored(change, user, undefined);
+        },
+        keyed,
+      ),
     update: (by, id, given, of_scope) =>
       changes.write(by, (change) => {
         const before = managed(by.principal, id, of_scope);
@@ -122,6 +123,19 @@ export const createUsers = ({ store, clock, changes, threads, accounts }: UsersD
       if (ofThreads === 'delete') await threads.remove(scope, user);
     },
   };
+};
+
+/** @throws Forbidden, Invalid, Conflict */
+const createdBy = (
+  { users, threads, clock }: { users: Store['users']; threads: OwnedThreads; clock: Clock },
+  principal: Principal,
+  { of_scope, id, kind, ...rest }: NewUser,
+): UserRow => {
+  demand(principal, ['manage']);
+  const user = newUser({ scope: scopeFor(principal, of_scope), id, kind, now: clock.now() });
+  demandFree({ users, threads }, user);
+  demandGivable(principal, rest.grants ?? []);
+  return changed(user, rest);
 };
 
 const viewUser = (users: Store['users'], row: UserRow): User => ({
@@ -160,6 +174,7 @@ const removeUser = (
 ): UserRow => {
   const { users, keys } = store;
   users.remove(change.batch, row);
+  store.idempotency.removeOf(change.batch, { scope: row.scope, caller: row.id });
   removeSessionsOf(store, change, row);
   for (const key of keys.ofUser(row.scope, row.id)) {
     if (key.revoked_at === null) keys.put(change.batch, { ...key, revoked_at: now });
