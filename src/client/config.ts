@@ -9,6 +9,7 @@ import type { McpServerSpec } from '../schema/mcp-server.ts';
 import type { ModelSpec, PoolSpec, ProviderSpec } from '../schema/model.ts';
 import type { ToolSpec } from '../schema/tool-spec.ts';
 import { type Connection, call, path } from './connection.ts';
+import type { KeyedOptions } from './keyed.ts';
 import { type Paged, paged } from './pages.ts';
 
 type Options = { signal?: AbortSignal };
@@ -86,7 +87,7 @@ export type Config = {
   create<Name extends WritableNamespace>(
     namespace: Name,
     entry: EntrySpecs[Name],
-    options?: Options,
+    options?: KeyedOptions,
   ): Promise<EntrySpecs[Name]>;
   /** Replaces or creates an entry. @throws InvalidRequest with the problems */
   save<Name extends WritableNamespace>(
@@ -181,8 +182,8 @@ export const createConfig = (connection: Connection): Config => {
         .items;
     },
     get: (namespace, id, options) => call(connection, 'GET', at(namespace, id), options),
-    create: (namespace, body, { signal } = {}) =>
-      call(connection, 'POST', path`/v1/config/${namespace}`, { signal, body }),
+    create: (namespace, body, options) =>
+      call(connection, 'POST', path`/v1/config/${namespace}`, { ...options, body }),
     save: (namespace, body, { signal } = {}) =>
       call(connection, 'PUT', at(namespace, body.id), { signal, body }),
     async validate(namespace, body, { signal } = {}) {

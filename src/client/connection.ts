@@ -17,7 +17,12 @@ export type Connection = {
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-export type RequestOptions = { query?: Query; body?: unknown; signal?: AbortSignal | undefined };
+export type RequestOptions = {
+  query?: Query;
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+  idempotency_key?: string | undefined;
+};
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -73,13 +78,14 @@ const exchange = async (
   connection: Connection,
   method: Method,
   target: string,
-  { query = {}, body, signal }: RequestOptions,
+  { query = {}, body, signal, idempotency_key }: RequestOptions,
   token: string | undefined,
 ): Promise<Response> => {
   const ask = (): Promise<Response> => {
     const headers = new Headers(connection.headers());
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
     if (body !== undefined) headers.set('content-type', 'application/json');
+    if (idempotency_key !== undefined) headers.set('idempotency-key', idempotency_key);
     return connection.fetch(
       new Request(connection.url + target + searchOf(query), {
         method,
@@ -89,8 +95,9 @@ const exchange = async (
       }),
     );
   };
-  // A keep-alive connection may have been closed by the server, so GET requests are retried once.
-  const pending = method === 'GET' ? ask().catch(() => ask()) : ask();
+  // A keep-alive connection may have been closed by the server, so requests that may be repeated are retried once.
+  const isRepeatable = method === 'GET' || idempotency_key !== undefined;
+  const pending = isRepeatable ? ask().catch(() => ask()) : ask();
   return pending.catch((cause) => {
     signal?.throwIfAborted();
     throw new ConnectionLost(`${method} ${target}`, cause);

@@ -4,6 +4,7 @@ import type { EvalFrame, EvalRunAnswer, EvalRunList } from '../schema/eval-answe
 import type { EvalRun, EvalRunRequest, EvalRunSummary } from '../schema/eval-run.ts';
 import { type Connection, call, path } from './connection.ts';
 import { follow } from './follow.ts';
+import type { KeyedOptions } from './keyed.ts';
 import { type Paged, paged } from './pages.ts';
 
 type Options = { signal?: AbortSignal };
@@ -59,7 +60,7 @@ export type Evals = {
     /** Returns a dataset with its fixtures. @throws NotFound */
     get(id: string, options?: Options): Promise<Dataset>;
     /** Stores a new dataset. @throws Conflict if the dataset exists; InvalidRequest */
-    create(id: string, spec: z.input<typeof DatasetSpec>, options?: Options): Promise<Dataset>;
+    create(id: string, spec: z.input<typeof DatasetSpec>, options?: KeyedOptions): Promise<Dataset>;
     /** Replaces the content of a dataset. @throws NotFound; Conflict if the revision differs; InvalidRequest */
     replace(
       id: string,
@@ -72,7 +73,7 @@ export type Evals = {
   };
   readonly runs: {
     /** Starts a run without waiting for it. @throws NotFound, InvalidRequest */
-    start(request: Omit<z.input<typeof EvalRunRequest>, 'async'>, options?: Options): Promise<EvalRun>;
+    start(request: Omit<z.input<typeof EvalRunRequest>, 'async'>, options?: KeyedOptions): Promise<EvalRun>;
     /** Returns a run with its items. With `baseline`, the response contains a `diff`. @throws NotFound; Conflict while it runs */
     get(
       id: string,
@@ -97,7 +98,7 @@ const datasetsOf = (connection: Connection): Evals['datasets'] => ({
   list: async (query = {}, { signal } = {}) =>
     (await call<{ datasets: DatasetHead[] }>(connection, 'GET', DATASETS, { signal, query })).datasets,
   get: (id, options) => call(connection, 'GET', dataset(id), options),
-  create: (id, spec, { signal } = {}) => call(connection, 'POST', DATASETS, { signal, body: { id, spec } }),
+  create: (id, spec, options) => call(connection, 'POST', DATASETS, { ...options, body: { id, spec } }),
   replace: (id, spec, expected_revision, { signal } = {}) =>
     call(connection, 'PUT', dataset(id), { signal, body: { spec, expected_revision } }),
   async delete(id, expected_revision, { signal } = {}) {
@@ -106,9 +107,9 @@ const datasetsOf = (connection: Connection): Evals['datasets'] => ({
 });
 
 const evalRunsOf = (connection: Connection): Evals['runs'] => ({
-  start: async (request, { signal } = {}) => {
+  start: async (request, options) => {
     const body = { ...request, async: true };
-    return (await call<EvalRunAnswer>(connection, 'POST', RUNS, { signal, body })).run;
+    return (await call<EvalRunAnswer>(connection, 'POST', RUNS, { ...options, body })).run;
   },
   get: (id, query = {}, { signal } = {}) => call(connection, 'GET', evalRun(id), { signal, query }),
   list: ({ cursor, ...query } = {}, { signal } = {}) =>

@@ -1,6 +1,7 @@
 import type { ApiKey, ApiKeyList, CreatedKey, KeyChange, KeyState, NewKey } from '../schema/api-key.ts';
 import type { NewUser, User, UserChange, UserKind, UserList } from '../schema/user.ts';
 import { type Connection, call, path, type Query } from './connection.ts';
+import type { KeyedOptions } from './keyed.ts';
 import { type Paged, paged } from './pages.ts';
 
 type Options = { signal?: AbortSignal };
@@ -26,11 +27,11 @@ export type Keys = {
   /** @throws NotFound */
   get(id: string, options?: Options): Promise<ApiKey>;
   /** Creates a key. Its text is in this result only. @throws InvalidRequest, NotFound */
-  create(key: NewKey, options?: Options): Promise<CreatedKey>;
+  create(key: NewKey, options?: KeyedOptions): Promise<CreatedKey>;
   /** Renames a key, takes grants or shortens its life. @throws NotFound, InvalidRequest */
   update(id: string, change: KeyChange, options?: Options): Promise<ApiKey>;
   /** Replaces a key; the previous one works for `grace_secs` longer. @throws NotFound, Conflict */
-  rotate(id: string, how?: { grace_secs?: number }, options?: Options): Promise<CreatedKey>;
+  rotate(id: string, how?: { grace_secs?: number }, options?: KeyedOptions): Promise<CreatedKey>;
   /** Ends a key, and with `runs: 'cancel'` also the open runs that it started. @throws NotFound */
   revoke(id: string, how?: { runs?: 'keep' | 'cancel' }, options?: Options): Promise<void>;
 };
@@ -49,7 +50,7 @@ export type Users = {
   /** @throws NotFound */
   get(id: string, options?: Options & { of_scope?: string }): Promise<User>;
   /** @throws Conflict if the id exists or looks like one that exists; InvalidRequest */
-  create(user: NewUser, options?: Options): Promise<User>;
+  create(user: NewUser, options?: KeyedOptions): Promise<User>;
   /** @throws NotFound, InvalidRequest */
   update(id: string, change: UserChange, options?: Options & { of_scope?: string }): Promise<User>;
   /** Rejects the tokens of the user that were issued before now. @throws NotFound */

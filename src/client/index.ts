@@ -18,6 +18,7 @@ import { type Connections, createConnections } from './connections.ts';
 import { createEvals, type Evals } from './evals.ts';
 import { follow, followLog } from './follow.ts';
 import { createKeys, createUsers, type Keys, type Users } from './identity.ts';
+import type { KeyedOptions } from './keyed.ts';
 import { type Paged, paged } from './pages.ts';
 import { createRuns, type Runs } from './runs.ts';
 import { createSessions, type Sessions } from './sessions.ts';
@@ -85,6 +86,7 @@ export {
 export type { DatasetHead, EvalRunFilter, Evals } from './evals.ts';
 export { fileBlock } from './file-block.ts';
 export type { Keys, Users } from './identity.ts';
+export type { KeyedOptions } from './keyed.ts';
 export type { Paged } from './pages.ts';
 export type { RunMessage, RunRequest } from './run-request.ts';
 export type { RunEnd, RunStream } from './run-stream.ts';
@@ -167,7 +169,7 @@ export type Client = {
      *
      * @throws NotFound if it is not, or no longer, pending; Conflict if it differs from the displayed call
      */
-    decide(decision: Decision, options?: Options): Promise<void>;
+    decide(decision: Decision, options?: KeyedOptions): Promise<void>;
   };
   readonly events: {
     /**
@@ -284,7 +286,7 @@ export const createClient = ({ url, token, headers = {}, fetch, pauses = PAUSES 
     decisions: {
       async decide({ toolCallId, action, payload, digest, reason, decidedBy: decided_by, ...of }, options) {
         const body = { toolCallId, action, payload, digest, reason, decided_by };
-        await call(connection, 'POST', `${pathOf(of)}/decision`, { signal: options?.signal, body });
+        await call(connection, 'POST', `${pathOf(of)}/decision`, { ...options, body });
       },
     },
     events: {

@@ -5,6 +5,7 @@ import type { RunEvent } from '../schema/run-event.ts';
 import { type Connection, call, framesOf, path, send } from './connection.ts';
 import { ConnectionLost, OutputInvalid, problemsIn, RunFailed } from './errors.ts';
 import { followLog, persistently } from './follow.ts';
+import type { KeyedOptions } from './keyed.ts';
 import type { RunRequest } from './run-request.ts';
 
 /**
@@ -92,10 +93,10 @@ type Seen = {
 export const streamRun = (
   connection: Connection,
   request: RunRequest,
-  { signal }: { signal?: AbortSignal | undefined } = {},
+  options: KeyedOptions = {},
 ): RunStream => {
   const seen: Seen = { run: undefined, events: new Map(), texts: new Map(), message: '', finish: undefined };
-  const source = eventsOf(connection, request, seen, signal);
+  const source = eventsOf(connection, request, seen, options);
   const first = source.next();
   let isFirst = true;
   const next = (): Promise<IteratorResult<RunEvent, void>> => {
@@ -165,9 +166,10 @@ async function* eventsOf(
   connection: Connection,
   request: RunRequest,
   seen: Seen,
-  signal: AbortSignal | undefined,
+  options: KeyedOptions,
 ): AsyncGenerator<RunEvent, void> {
-  const response = await send(connection, 'POST', '/v1/runs', { body: request, signal });
+  const { signal } = options;
+  const response = await send(connection, 'POST', '/v1/runs', { ...options, body: request });
   let cause: unknown = new Error('the stream ended before the run');
   try {
     for await (const { data } of framesOf(response)) {

@@ -3,6 +3,7 @@ import type { CanonicalEvent } from '../schema/canonical-event.ts';
 import type { ListedRun, Run, RunList, RunStatus } from '../schema/run.ts';
 import type { RunOutcome, RunSort } from '../schema/run-query.ts';
 import { type Connection, call, path } from './connection.ts';
+import type { KeyedOptions } from './keyed.ts';
 import { type Paged, paged } from './pages.ts';
 import type { RunMessage, RunRequest } from './run-request.ts';
 import { type RunStream, streamRun } from './run-stream.ts';
@@ -85,7 +86,7 @@ export type Runs = {
    * for await (const event of run) if (event.event_type === 'text_delta') process.stdout.write(event.delta);
    * ```
    */
-  stream(request: RunRequest, options?: Options): RunStream;
+  stream(request: RunRequest, options?: KeyedOptions): RunStream;
   /** Returns the record of a run. @throws NotFound */
   get(runId: string, options?: Options): Promise<Run>;
   /** Lists runs, oldest first by default. */
@@ -96,7 +97,7 @@ export type Runs = {
   input(
     runId: string,
     input: { messages: readonly RunMessage[]; mode?: InputMode },
-    options?: Options,
+    options?: KeyedOptions,
   ): Promise<{ run_id: string; accepted_run_id: string; dispatch_id: string }>;
   /** Returns the durable events, oldest first. */
   events(
@@ -137,7 +138,7 @@ export const createRuns = (connection: Connection): Runs => ({
     await call(connection, 'POST', path`/v1/runs/${runId}/cancel`, options);
   },
   input: (runId, input, options) =>
-    call(connection, 'POST', path`/v1/runs/${runId}/inputs`, { signal: options?.signal, body: input }),
+    call(connection, 'POST', path`/v1/runs/${runId}/inputs`, { ...options, body: input }),
   events: (runId, from, options) => eventPages(connection, path`/v1/runs/${runId}/events`, from, options),
 });
 

@@ -6,6 +6,7 @@ import type { ListedMessage, MessageList } from '../schema/message.ts';
 import type { ActiveRun } from '../schema/run.ts';
 import type { Thread, ThreadSummary, ThreadSummaryList, Visibility } from '../schema/thread.ts';
 import { type Connection, call, path } from './connection.ts';
+import type { KeyedOptions } from './keyed.ts';
 import { type Paged, paged } from './pages.ts';
 import type { RunMessage } from './run-request.ts';
 import { type EventPage, eventPages, type InputMode } from './runs.ts';
@@ -99,7 +100,7 @@ type Options = { signal?: AbortSignal };
  */
 export type Threads = {
   /** Creates an empty thread. @throws InvalidRequest */
-  create(thread?: ThreadLinks & { title?: string }, options?: Options): Promise<Thread>;
+  create(thread?: ThreadLinks & { title?: string }, options?: KeyedOptions): Promise<Thread>;
   /** Returns the record of a thread. @throws NotFound */
   get(threadId: string, options?: Options): Promise<Thread>;
   /** Lists threads, last changed first. */
@@ -110,7 +111,7 @@ export type Threads = {
    * @throws NotFound; InvalidRequest for a point inside a step; Conflict if the id is taken; TroupeError with
    *   status 413 above 10,000 messages
    */
-  fork(threadId: string, fork?: Fork, options?: Options): Promise<Thread>;
+  fork(threadId: string, fork?: Fork, options?: KeyedOptions): Promise<Thread>;
   /**
    * Changes a thread. Omitted fields stay unchanged; null clears a link. `visibility` is what other users may do; `owner`
    * gives the thread to another user, with all threads below it, and its `uid` becomes its `id` (identity.md 1.3).
@@ -147,7 +148,7 @@ export type Threads = {
   send(
     threadId: string,
     input: { messages: readonly RunMessage[]; agentId?: string; mode?: InputMode },
-    options?: Options,
+    options?: KeyedOptions,
   ): Promise<{ status: 'running' | 'queued'; accepted_run_id: string; dispatch_id: string }>;
   /** Cancels the current run of the thread. @throws NotFound */
   cancel(threadId: string, options?: Options): Promise<void>;
@@ -172,11 +173,10 @@ export type Threads = {
 export const createThreads = (connection: Connection): Threads => {
   const at = (threadId: string, rest = ''): string => path`/v1/threads/${threadId}` + rest;
   return {
-    create: (thread = {}, options) =>
-      call(connection, 'POST', '/v1/threads', { signal: options?.signal, body: thread }),
+    create: (thread = {}, options) => call(connection, 'POST', '/v1/threads', { ...options, body: thread }),
     get: (threadId, options) => call(connection, 'GET', at(threadId), options),
     fork: (threadId, fork = {}, options) =>
-      call(connection, 'POST', at(threadId, '/fork'), { signal: options?.signal, body: fork }),
+      call(connection, 'POST', at(threadId, '/fork'), { ...options, body: fork }),
     list: ({ cursor, ...query } = {}, options) =>
       paged(
         (from) =>
@@ -208,7 +208,7 @@ export const createThreads = (connection: Connection): Threads => {
       await call(connection, 'DELETE', at(threadId) + path`/messages/${messageId}`, options);
     },
     send: (threadId, input, options) =>
-      call(connection, 'POST', at(threadId, '/messages'), { signal: options?.signal, body: input }),
+      call(connection, 'POST', at(threadId, '/messages'), { ...options, body: input }),
     async cancel(threadId, options) {
       await call(connection, 'POST', at(threadId, '/cancel'), options);
     },

@@ -1,11 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { Conflict, Invalid, NotFound, Unavailable } from '../schema/outcome.ts';
+import { Conflict, Invalid, NotFound, Outcome, Unavailable } from '../schema/outcome.ts';
 import { readEnvironment } from './environment.ts';
 import { SERVICE_URL } from './service-url.ts';
 import { Usage } from './usage.ts';
 
-/** Calls the public routes of a running service as an admin. */
+/**
+ * Calls the public routes of a running service as an admin. A POST whose connection is lost is repeated once, under the
+ * same `Idempotency-Key`.
+ */
 
 const TOKEN_VARIABLE = 'SERVICE_ADMIN_API_BEARER_TOKEN';
 
@@ -35,13 +39,14 @@ export const connectAdmin = ({ url, token }: Connection): AdminClient => {
   const send = async (
     method: string,
     path: readonly string[],
-    { body, query = '' }: Omit<AdminRequest<unknown>, 'schema'>,
+    { body, query = '', key }: Omit<AdminRequest<unknown>, 'schema'> & { key?: string },
   ): Promise<Response> => {
     const response = await fetch(`${base}/${path.map(encodeURIComponent).join('/')}${query}`, {
       method,
       headers: {
         authorization: `Bearer ${bearer}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(key !== undefined && { 'idempotency-key': key }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((cause) => {
@@ -55,7 +60,12 @@ export const connectAdmin = ({ url, token }: Connection): AdminClient => {
 
   return {
     async ask(method, path, { schema, ...request }) {
-      const text = await (await send(method, path, request)).text();
+      const key = method === 'POST' ? { key: randomUUID() } : undefined;
+      const attempt = async (): Promise<string> => (await send(method, path, { ...request, ...key })).text();
+      const text = await attempt().catch((error) => {
+        if (!key || isRefusal(error)) throw error;
+        return attempt();
+      });
       return schema.parse(text === '' ? undefined : JSON.parse(text));
     },
     async open(path) {
@@ -65,6 +75,8 @@ export const connectAdmin = ({ url, token }: Connection): AdminClient => {
     },
   };
 };
+
+const isRefusal = (error: unknown): boolean => error instanceof Outcome && !(error instanceof Unavailable);
 
 const refusal = (status: number, text: string): Error => {
   const message = messageIn(text) ?? `status ${status}`;

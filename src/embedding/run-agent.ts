@@ -29,6 +29,8 @@ export type RunAgentOptions = {
   /** Thread to continue or to create under this id; default: a new thread. */
   thread_id?: string;
   signal?: AbortSignal;
+  /** With the same key and input, no second run is started, and the result is that of the first. */
+  idempotency_key?: string;
 };
 
 type Input = string | readonly RunMessage[];
@@ -48,7 +50,7 @@ export const runAgent = ({ runs }: Pick<Client, 'runs'>): RunAgent =>
   (async (
     agent: string | DefinedAgent<unknown>,
     input: Input,
-    { thread_id, signal, output }: RunAgentOptions & { output?: z.ZodType } = {},
+    { thread_id, output, ...options }: RunAgentOptions & { output?: z.ZodType } = {},
   ): Promise<AgentRun<unknown>> => {
     const schema = output ?? (typeof agent === 'string' ? undefined : outputOf(agent));
     const stream = runs.stream(
@@ -58,7 +60,7 @@ export const runAgent = ({ runs }: Pick<Client, 'runs'>): RunAgent =>
         messages: typeof input === 'string' ? [{ role: 'user', content: input }] : input,
         ...(output && { output_schema: toJsonSchema(output) }),
       },
-      signal && { signal },
+      options,
     );
     const end = await stream.end();
     const { text, run_id, termination, structured_output } = end;
