@@ -40,6 +40,8 @@ export const options = {
   /** A process ends after at most this many acknowledged inputs, at the earliest after none. */
   life: numberFrom('LIFE', long ? 250 : 50),
   busyThreads: numberFrom('BUSY', long ? 500 : 36),
+  /** Kills and cuts of connections while clients repeat requests with keys. */
+  keyedRounds: numberFrom('KEYED', long ? 1_000 : 30),
   restarts: numberFrom('RESTARTS', long ? 20 : 2),
   executing: numberFrom('RUNS', long ? 20_000 : 150),
 };
