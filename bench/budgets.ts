@@ -38,6 +38,7 @@ const meterOver = (store: Store): Meter =>
     timer: { now: Date.now, after: () => () => {} },
     observe() {},
     limited() {},
+    raised() {},
     onCommitFailed(error) {
       throw error;
     },

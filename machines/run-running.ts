@@ -6,6 +6,7 @@ import {
   cancel,
   checkpointed,
   deadLetter,
+  decided,
   failed,
   found,
   inferred,
@@ -40,6 +41,12 @@ export const running = {
         ...invoked('decide'),
         onDone: [
           blocked,
+          {
+            guard: { type: 'isStopped', ...decided },
+            target: '#run.concluding',
+            actions: asReturned,
+            description: 'The decision refuses to raise an exhausted budget.',
+          },
           {
             guard: { type: 'isSuspendedNoMore', ...found },
             target: 'deciding',
@@ -85,7 +92,7 @@ export const running = {
             target: '#run.waiting.forTasks',
             description: 'Background tasks are still executing.',
           },
-          ...interactionWaits('The remote agent'),
+          ...interactionWaits('The inference'),
           {
             guard: 'mustValidate',
             target: 'validating',

@@ -1,6 +1,7 @@
 import type {
   Blocked,
   Checkpointed,
+  Decided,
   Inferred,
   Outcome,
   RunContext,
@@ -66,6 +67,7 @@ export const notWritten = (final: string) =>
 
 /** Passes the result of a service on to the guards of its transitions. */
 export const found = { params: ({ event }: Found) => event.output };
+export const decided = { params: ({ event }: { event: { output: Decided } }) => event.output };
 export const inferred = { params: ({ event }: { event: { output: Inferred } }) => event.output };
 export const checkpointed = { params: ({ event }: { event: { output: Checkpointed } }) => event.output };
 
@@ -78,9 +80,9 @@ export const invoked = <const Source extends string>(src: Source) => ({
 /** The run ends with the ending that the service returned. */
 export const asReturned = {
   type: 'end',
-  params: ({ event }: { event: { output: Inferred | Validated } }) => ({
+  params: ({ event }: { event: { output: Inferred | Validated | Decided } }) => ({
     // The guards of these transitions only pass results that have an ending.
-    ending: (event.output as Extract<Inferred | Validated, { ending: unknown }>).ending,
+    ending: (event.output as Extract<Inferred | Validated | Decided, { ending: unknown }>).ending,
   }),
 } as const;
 
@@ -109,6 +111,11 @@ export const interactionWaits = (whose: string) =>
       guard: { type: 'needsAuthentication', ...found },
       target: '#run.waiting.forAuthentication',
       description: `${whose} waits for a login.`,
+    },
+    {
+      guard: { type: 'needsBudget', ...found },
+      target: '#run.waiting.forBudget',
+      description: `${whose} waits for a budget.`,
     },
     {
       guard: { type: 'needsInput', ...found },

@@ -26,7 +26,7 @@ const isFailure = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'code' in value && FAILURES.includes(value.code);
 
 /** The kinds of waits of a run; each is a separate state below `waiting`. */
-export type WaitsFor = 'forDecision' | 'forInput' | 'forAuthentication' | 'forTasks';
+export type WaitsFor = 'forDecision' | 'forInput' | 'forAuthentication' | 'forBudget' | 'forTasks';
 
 /** The action that is required from a person or the client before the run continues. */
 type InteractionWait = { waits: Exclude<WaitsFor, 'forTasks'> };
@@ -57,8 +57,11 @@ export type Acted =
 /** Result of validating a structured result. `repair`: the model receives the validation error and answers again. */
 export type Validated = { kind: 'fits' } | { kind: 'repair' } | { kind: 'exhausted'; ending: RunEnding };
 
-/** Result of applying the decisions and the input that ended a wait. */
-export type Decided = { kind: 'resolved' } | Suspended | Blocked;
+/**
+ * Result of applying the decisions and the input that ended a wait. `stopped`: the decision refuses what the run needs
+ * to continue.
+ */
+export type Decided = { kind: 'resolved' } | Suspended | Blocked | { kind: 'stopped'; ending: RunEnding };
 
 /** Result of any service of `running`, for guards that apply to several of them. */
 export type Outcome = Inferred | Acted | Decided | Validated;
@@ -73,7 +76,7 @@ export type Checkpointed = { over: false } | { over: true; waits?: boolean; unch
 export type RunStatusTag = 'created' | 'running' | 'waiting' | 'done';
 
 /** The reason of a wait on the wire (runtime.md 2.6). */
-export type WaitReasonTag = 'tool_permission' | 'user_input' | 'background_tasks';
+export type WaitReasonTag = 'tool_permission' | 'user_input' | 'background_tasks' | 'manual_pause';
 
 /** `answered`: the run waits, and its dispatch is queued. */
 export type RunTag = RunStatusTag | WaitReasonTag | TaskState | 'answered';

@@ -73,6 +73,12 @@ export const waiting = {
       description: 'The run waits for a login at the service of a delegate or of the agent.',
       answered,
     }),
+    forBudget: wait('forBudget', {
+      tags: ['manual_pause', 'TASK_STATE_INPUT_REQUIRED'],
+      description:
+        'An inference waits for a new window of an exhausted budget, or for a decision to raise it.',
+      answered,
+    }),
     forTasks: wait('forTasks', {
       tags: ['background_tasks', 'TASK_STATE_WORKING'],
       description: 'The run waits for its background tasks.',

@@ -74,7 +74,7 @@ export const runMachine = setup({
   guards: {
     carriesDecisions: (_, { entry }: { entry: RunEntry }) => entry === 'decisions',
     hasUnfinishedCalls: (_, { entry }: { entry: RunEntry }) => entry === 'unfinished_calls',
-    isStopped: (_, { kind }: Inferred) => kind === 'stopped',
+    isStopped: (_, { kind }: Inferred | Decided) => kind === 'stopped',
     asksForTools: (_, { kind }: Inferred) => kind === 'calls',
     isTruncated: (_, { kind }: Inferred) => kind === 'truncated',
     hasPendingWork: (_, { kind }: Outcome) => kind === 'pending_work',
@@ -83,6 +83,7 @@ export const runMachine = setup({
     isExhausted: (_, { kind }: Outcome) => kind === 'exhausted',
     needsDecision: (_, found: Outcome) => 'waits' in found && found.waits === 'forDecision',
     needsAuthentication: (_, found: Outcome) => 'waits' in found && found.waits === 'forAuthentication',
+    needsBudget: (_, found: Outcome) => 'waits' in found && found.waits === 'forBudget',
     needsInput: (_, found: Outcome) => 'waits' in found && found.waits === 'forInput',
     isSuspendedNoMore: ({ context }, { kind }: Outcome) => kind === 'suspended' && isAwaited(context),
     isBlocked: (_, { kind }: Outcome) => kind === 'blocked',

@@ -1,7 +1,7 @@
 import type { BudgetSubject } from '../schema/budget.ts';
 import type { Account, Allowance, BudgetNotice, Payer, Spending, Used } from '../schema/spending.ts';
 import type { Batch, Store } from '../store/index.ts';
-import type { Amount, Claim, Counter } from './counter.ts';
+import { type Amount, type Claim, type Counter, reachedOf, spendOwn } from './counter.ts';
 import { rowOf } from './counters.ts';
 import { nanoOf } from './money.ts';
 import { noteFull, noticeExceeded, noticeReached } from './notices.ts';
@@ -33,7 +33,7 @@ export type AccountDeps = {
 
 export type AccountOptions = {
   payer: Payer;
-  /** Whether the commits of the run reach the store. */
+  /** Whether the commits of the run reach the store. No other run can wait for a budget. */
   isStored: boolean;
   /** Receives the notices that inferences of this run cause. */
   notify(notice: BudgetNotice): void;
@@ -89,8 +89,9 @@ const grant = (open: Open, { output, claims, settle }: Reserved): Allowance => {
       if (isSettled) return;
       isSettled = true;
       const amount = { tokens, nano: usd === undefined ? 0 : nanoOf(usd) };
-      for (const { counter } of claims) add(open.spent, counter, amount);
-      settle(amount);
+      const own = settle(amount);
+      for (const [index, { counter }] of claims.entries())
+        add(open.spent, counter, { ...amount, own: own[index] });
       for (const claim of claims) noticeReached(claim, (notice) => report(open, notice));
       if (open.isClosed) storeAlone(open);
     },
@@ -100,7 +101,9 @@ const grant = (open: Open, { output, claims, settle }: Reserved): Allowance => {
 const refuse = (open: Open, { claim, unit }: Exceeded, spending: Spending): Allowance => {
   noteFull(claim, unit, { tokens: LEAST_OUTPUT, nano: priceIn(spending, 0, LEAST_OUTPUT) });
   noticeExceeded(claim, unit, (notice) => report(open, notice));
-  return { kind: 'exceeded', budget: claim.budget.spec.id };
+  const { id, on_exceeded } = claim.budget.spec;
+  const waits = open.isStored && on_exceeded === 'pause';
+  return { kind: 'exceeded', budget: id, ...(waits && { pause: reachedOf(claim, unit) }) };
 };
 
 const report = ({ observe, notify }: Open, notice: BudgetNotice): void => {
@@ -108,18 +111,24 @@ const report = ({ observe, notify }: Open, notice: BudgetNotice): void => {
   notify(notice);
 };
 
-/** Amounts since the last commit. */
-type Spent = Map<Counter, Amount>;
+/** Amounts since the last commit. `own`: the part that was added to the limit for this run only. */
+type Spent = Map<Counter, Amount & { own: Amount | undefined }>;
 
-const add = (spent: Spent, counter: Counter, { tokens, nano }: Amount): void => {
+const add = (spent: Spent, counter: Counter, amount: Amount & { own: Amount | undefined }): void => {
   const before = spent.get(counter);
-  spent.set(counter, { tokens: tokens + (before?.tokens ?? 0), nano: nano + (before?.nano ?? 0) });
+  spent.set(counter, { ...sum(amount, before), own: amount.own && sum(amount.own, before?.own) });
 };
 
-const store = ({ spent, timer, store: { budgetCounters } }: Open, batch: Batch): void => {
+const sum = ({ tokens, nano }: Amount, other: Amount | undefined): Amount => ({
+  tokens: tokens + (other?.tokens ?? 0),
+  nano: nano + (other?.nano ?? 0),
+});
+
+const store = ({ spent, payer, timer, store: { budgetCounters } }: Open, batch: Batch): void => {
   for (const [counter, amount] of spent) {
     counter.stored.tokens += amount.tokens;
     counter.stored.nano += amount.nano;
+    if (amount.own) spendOwn(counter.storedAdded, payer.run, amount.own);
     budgetCounters.put(batch, rowOf(counter, timer.now()));
   }
   spent.clear();

@@ -1,5 +1,5 @@
-import type { BudgetSubject } from '../schema/budget.ts';
-import type { BudgetCounterTable, StoredBudgetCounter } from '../store/index.ts';
+import { BUDGET_UNITS, type BudgetSubject } from '../schema/budget.ts';
+import type { BudgetCounter, BudgetCounterTable, StoredBudgetCounter } from '../store/index.ts';
 import type { Budget } from './budget.ts';
 import {
   type Amount,
@@ -8,9 +8,9 @@ import {
   createCounter,
   fullestUnit,
   limitOf,
+  type StoredAmounts,
   spentOf,
   spentShare,
-  UNITS,
 } from './counter.ts';
 import { type Period, periodAt } from './window.ts';
 
@@ -28,14 +28,34 @@ export type Counters = {
 };
 
 /** Returns the row of a counter with the amounts that are part of commits. */
-export const rowOf = ({ key, stored, runs, to, isOfRun }: Counter, now: number): StoredBudgetCounter => {
+export const rowOf = (
+  { key, stored, storedAdded, runs, to, isOfRun }: Counter,
+  now: number,
+): StoredBudgetCounter => {
   const ended_at = to ?? (isOfRun ? now : undefined);
+  const { all, ofRuns } = storedAdded;
   return {
     ...key,
     tokens: stored.tokens,
     nano_usd: stored.nano,
     ...(runs > 0 && { runs }),
+    ...((all.tokens > 0 || all.nano > 0) && { extra: { tokens: all.tokens, nano_usd: all.nano } }),
+    ...(ofRuns.size > 0 && {
+      of_runs: Array.from(ofRuns, ([run, { tokens, nano }]) => ({ run, tokens, nano_usd: nano })),
+    }),
     ...(ended_at !== undefined && { ended_at }),
+  };
+};
+
+/** Returns the amounts in a row. */
+export const amountsIn = (row: BudgetCounter | undefined): StoredAmounts => {
+  const { tokens = 0, nano_usd: nano = 0, runs = 0, extra, of_runs: ofRuns } = row ?? {};
+  return {
+    tokens,
+    nano,
+    runs,
+    ...(extra && { extra: { tokens: extra.tokens, nano: extra.nano_usd } }),
+    ...(ofRuns && { ofRuns: ofRuns.map(({ nano_usd, ...each }) => ({ ...each, nano: nano_usd })) }),
   };
 };
 
@@ -58,15 +78,11 @@ export const createCounters = (stored: Pick<BudgetCounterTable, 'get'>): Counter
       const place = `${budget.spec.id}\0${budget.identity}\0${combination}`;
       const { from, to } = periodOf(budget, now);
       const known = loaded.get(place);
-      if (known && known.key.from === from) return { budget, counter: known };
+      const { run } = subject;
+      if (known && known.key.from === from) return { budget, counter: known, run };
       const key = { budget: budget.spec.id, identity: budget.identity, combination, from };
-      const row = stored.get(key);
-      const counter = createCounter(
-        key,
-        { to, isOfRun: budget.isPerRun },
-        { tokens: row?.tokens ?? 0, nano: row?.nano_usd ?? 0, runs: row?.runs ?? 0 },
-      );
-      const claim = { budget, counter };
+      const counter = createCounter(key, { to, isOfRun: budget.isPerRun }, amountsIn(stored.get(key)));
+      const claim = { budget, counter, run };
       noteReported(claim);
       loaded.set(place, counter);
       if (loaded.size > MOST_KEPT) dropIdle(loaded);
@@ -82,7 +98,7 @@ const noteReported = (claim: Claim): void => {
   const { budget, counter } = claim;
   const share = spentShare(claim, fullestUnit(claim));
   counter.warned = budget.spec.warn_at.filter((part) => part <= share).length;
-  for (const unit of UNITS) {
+  for (const unit of BUDGET_UNITS) {
     const limit = limitOf(claim, unit);
     if (limit !== undefined && spentOf(claim, unit) >= limit) counter.exceeded.set(unit, limit);
   }

@@ -1,16 +1,6 @@
-import type { BudgetUnit } from '../schema/budget.ts';
+import { BUDGET_UNITS, type BudgetUnit } from '../schema/budget.ts';
 import type { BudgetNotice } from '../schema/spending.ts';
-import {
-  type Amount,
-  type Claim,
-  fullestUnit,
-  isBlocking,
-  limitOf,
-  reachedOf,
-  spentOf,
-  spentShare,
-  UNITS,
-} from './counter.ts';
+import { type Amount, type Claim, fullestUnit, limitOf, reachedOf, spentOf, spentShare } from './counter.ts';
 
 /** Events of budgets: each is reported once per counter and window. */
 
@@ -26,7 +16,7 @@ export const noticeReached = (claim: Claim, report: Report): void => {
     counter.warned += 1;
     report(noticeOf('BudgetWarning', claim, unit, part));
   }
-  for (const each of UNITS) {
+  for (const each of BUDGET_UNITS) {
     const limit = limitOf(claim, each);
     if (limit !== undefined && spentOf(claim, each) >= limit) noticeExceeded(claim, each, report);
   }
@@ -59,13 +49,9 @@ export const noteFull = (claim: Claim, unit: BudgetUnit, least: Amount): void =>
   if (limit !== undefined && spentOf(claim, unit) + amount > limit) claim.counter.full.set(unit, limit);
 };
 
-/** Returns the limit of a blocking budget that leaves no room for an inference. */
+/** Returns the limit that leaves no room for an inference. */
 export const exhaustedUnit = (claim: Claim): BudgetUnit | undefined =>
-  isBlocking(claim)
-    ? UNITS.find((unit) => {
-        const limit = limitOf(claim, unit);
-        return (
-          limit !== undefined && (spentOf(claim, unit) >= limit || claim.counter.full.get(unit) === limit)
-        );
-      })
-    : undefined;
+  BUDGET_UNITS.find((unit) => {
+    const limit = limitOf(claim, unit);
+    return limit !== undefined && (spentOf(claim, unit) >= limit || claim.counter.full.get(unit) === limit);
+  });

@@ -1,5 +1,5 @@
 import type { BudgetUnit } from '../schema/budget.ts';
-import { type Amount, type Claim, type Counter, excessOf, hold, isBlocking } from './counter.ts';
+import { type Amount, type Claim, type Counter, charge, excessOf, hold, isBlocking } from './counter.ts';
 
 /**
  * Reservations: before an inference, its greatest cost is reserved in every counter that applies to it; afterwards the
@@ -20,8 +20,11 @@ export type Reserved = {
   claims: readonly Claim[];
   /** Tokens of output, which may be fewer than requested. */
   output: number;
-  /** Replaces the reservation by the actual cost; further calls have no effect. */
-  settle(used: Amount): void;
+  /**
+   * Replaces the reservation by the actual cost; further calls have no effect. Returns, for each claim, the part that
+   * was added to the limit for this run only.
+   */
+  settle(used: Amount): readonly Amount[];
 };
 
 export type Exceeded = { kind: 'exceeded'; claim: Claim; unit: BudgetUnit };
@@ -175,15 +178,15 @@ const take = (claims: readonly Claim[], output: number, ask: Ask): Reserved => {
     claims,
     output,
     settle(used) {
-      if (isSettled) return;
+      if (isSettled) return [];
       isSettled = true;
-      for (const { counter } of claims) {
-        hold(counter, amount, -1);
-        counter.holders -= 1;
-        counter.spent.tokens += used.tokens;
-        counter.spent.nano += used.nano;
-      }
+      const own = claims.map((claim) => {
+        hold(claim.counter, amount, -1);
+        claim.counter.holders -= 1;
+        return charge(claim, used);
+      });
       for (const { counter } of claims) serve(counter);
+      return own;
     },
   };
 };

@@ -2,7 +2,7 @@ import type { BudgetUsage } from '../schema/budget.ts';
 import type { BudgetCounterTable } from '../store/index.ts';
 import type { Budget } from './budget.ts';
 import { type Amount, type Claim, createCounter, fullestUnit, spentShare } from './counter.ts';
-import type { Counters } from './counters.ts';
+import { amountsIn, type Counters } from './counters.ts';
 import { usdOf } from './money.ts';
 
 /** The counters of a budget in its current window, the fullest first. */
@@ -19,13 +19,10 @@ export const usageOf = (
   const { from, to } = counters.periodOf(budget, now);
   const window = { budget: budget.spec.id, identity: budget.identity, from };
   const claims = new Map<string, Claim>();
-  for (const { combination, tokens, nano_usd, runs = 0 } of stored.inWindow(window, MOST_READ)) {
-    const counter = createCounter(
-      { ...window, combination },
-      { to, isOfRun: budget.isPerRun },
-      { tokens, nano: nano_usd, runs },
-    );
-    claims.set(combination, { budget, counter });
+  for (const row of stored.inWindow(window, MOST_READ)) {
+    const key = { ...window, combination: row.combination };
+    const counter = createCounter(key, { to, isOfRun: budget.isPerRun }, amountsIn(row));
+    claims.set(row.combination, { budget, counter });
   }
   // Counters in memory also contain reservations, and amounts that are not stored yet.
   for (const counter of counters.all()) {
@@ -45,12 +42,13 @@ const shareOf = (claim: Claim): number => spentShare(claim, fullestUnit(claim));
 
 const shown = ({
   budget,
-  counter: { key, spent, reserved, runs, to },
+  counter: { key, spent, reserved, added, runs, to },
 }: Claim): BudgetUsage['items'][number] => ({
   key: budget.valuesIn(key.combination),
   spent: { ...amountOf(spent), ...(budget.spec.limits.runs !== undefined && { runs }) },
   reserved: amountOf(reserved),
   limit: budget.spec.limits,
+  extra: amountOf(added.all),
   ...(to !== undefined && { resets_at: to }),
 });
 

@@ -18,6 +18,7 @@ import { createResumedChat } from '../routes/chat/resumed.ts';
 import { createRuntime, type LegBook, type Runtime, type RunWatch } from '../runtime/index.ts';
 import { monotonic } from '../schema/clock.ts';
 import type { AuthorizationService } from './authorizations.ts';
+import { createPausedRuns } from './budgets.ts';
 import type { Foundation } from './foundation.ts';
 import { type Observability, startObservability } from './observability.ts';
 
@@ -55,11 +56,12 @@ export const createExecution = async (
   const chatStreams = openChatStreams(foundation);
   const hasLog = events !== undefined && settings.event_capture_mode !== 'disabled';
   const heldRuns = createHeldRuns();
-  const runtime = createRuntime({
+  const paused = createPausedRuns({ meter, log }, () => runtime);
+  const runtime: Runtime = createRuntime({
     store,
     events,
     traces: observability.runs,
-    runs: watchedBy(tasks.runWatch, openAiLegs.runWatch, heldRuns, accounts),
+    runs: watchedBy(tasks.runWatch, openAiLegs.runWatch, heldRuns, accounts, paused),
     onRunWritten: openAiLegs.onRunWritten,
     resumed: createResumedChat({ store, chatStreams, clock, hasLog }),
     legs: openTranscripts(foundation),
@@ -107,6 +109,7 @@ export const createExecution = async (
     recover() {
       if (settings.mailbox.lifecycle !== 'auto') return;
       runtime.recover().catch((err) => log.error('recovery.failed', { err }));
+      paused.recover();
       evals.runs.recover();
     },
     async stop(patience, waiting) {

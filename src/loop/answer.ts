@@ -15,7 +15,7 @@ export type InferOutcome =
   | { kind: 'calls' }
   | { kind: 'truncated' }
   | { kind: 'pending_work' }
-  | { kind: 'asks'; waits: 'forInput' | 'forAuthentication' }
+  | { kind: 'asks'; waits: 'forInput' | 'forAuthentication' | 'forBudget' }
   | { kind: 'stopped'; ending: Ending };
 
 /** A remote agent may have failed, or its task may have been cancelled. */

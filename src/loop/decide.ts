@@ -1,6 +1,7 @@
 import type { Resume } from '../schema/run.ts';
 import { type Tool, toToolResult } from '../tools/tool.ts';
 import { editedArguments } from '../tools/verdict.ts';
+import { decideBudget, dropBudgetWaits, isBudgetWait, type Stopped } from './budget-wait.ts';
 import { advanceCall, openTickets, suspendedBy } from './calls.ts';
 import {
   addCallParts,
@@ -24,34 +25,36 @@ import type { StepCall, Turn } from './turn.ts';
  * tool that resumes itself receives every decision on its own tickets.
  */
 
-export type DecideOutcome =
-  | { kind: 'resolved' }
-  | ReturnType<typeof suspendedBy>
-  | { kind: 'blocked'; reason: string };
+export type DecideOutcome = { kind: 'resolved' } | ReturnType<typeof suspendedBy> | Blocked | Stopped;
+
+type Blocked = { kind: 'blocked'; reason: string };
 
 export const decide = async (turn: Turn, signal: AbortSignal): Promise<DecideOutcome> => {
   for (const entry of openTickets(turn.calls)) {
     const decision = turn.decisions.get(entry.call.id);
     if (!decision) continue;
-    const blocked = await applyDecision(turn, entry, decision, signal);
-    if (blocked !== undefined) return { kind: 'blocked', reason: blocked };
+    const end = isBudgetWait(entry)
+      ? decideBudget(turn, entry, decision)
+      : await applyDecision(turn, entry, decision, signal);
+    if (end) return end;
     if (signal.aborted) break;
   }
   if (signal.aborted) return suspendedBy(turn.calls);
   if (turn.hasInput()) {
+    dropBudgetWaits(turn);
     for (const entry of openTickets(turn.calls)) supersede(turn, entry);
   }
   await turn.checkpoint('resume_input');
   return openTickets(turn.calls).length > 0 ? suspendedBy(turn.calls) : { kind: 'resolved' };
 };
 
-/** Applies a decision to its call. Returns the reason when a gate forbids the call now. */
+/** Applies a decision to its call. Returns how the run ends when a gate forbids the call now. */
 const applyDecision = async (
   turn: Turn,
   entry: StepCall,
   decision: Resume,
   signal: AbortSignal,
-): Promise<string | undefined> => {
+): Promise<Blocked | undefined> => {
   // Skipped for a call that had already resumed when the process died.
   if (entry.status === 'suspended') {
     turn.observe.agents.suspension(turn.agent.spec.id, decision.action);
@@ -59,9 +62,12 @@ const applyDecision = async (
   }
   const call = { ...gatedCall(entry, decision), decision };
   await runPhase(turn, 'decided', signal, { call });
-  if (decision.action !== 'cancel') return resume(turn, entry, decision, signal);
-  deny(turn, entry, decision);
-  return undefined;
+  if (decision.action === 'cancel') {
+    deny(turn, entry, decision);
+    return undefined;
+  }
+  const reason = await resume(turn, entry, decision, signal);
+  return reason === undefined ? undefined : { kind: 'blocked', reason };
 };
 
 /** Executes the call, or takes the decision as its result. Returns the reason when a gate forbids the call now. */

@@ -15,6 +15,7 @@ import {
 } from './answer.ts';
 import { joinAnswer } from './answer-parts.ts';
 import { noteLostAttempt } from './attempts.ts';
+import { dropBudgetWaits, waitForBudget } from './budget-wait.ts';
 import { handOver, noteActive } from './handoff.ts';
 import { observeInference } from './observe-inference.ts';
 import {
@@ -25,7 +26,7 @@ import {
   type WantedOutput,
   wantedOutput,
 } from './output.ts';
-import { runPhase } from './phases.ts';
+import { restoreScratch, runPhase, type Scratch, scratchOf } from './phases.ts';
 import { converse } from './remote.ts';
 import { requestFor } from './request.ts';
 import { createOutputReader } from './result-call.ts';
@@ -109,6 +110,7 @@ export const infer = async (turn: Turn, signal: AbortSignal): Promise<InferOutco
     if (wanted && !planOutput(turn, wanted, [])) return stopped(refusedMode(turn, wanted));
     return converse(turn, remote, signal);
   }
+  dropBudgetWaits(turn);
   const step = openStep(turn);
   await runPhase(turn, 'step_start', signal);
   await runPhase(turn, 'before_inference', signal);
@@ -138,13 +140,14 @@ const callModel = async (
   turn.inference = signal;
   let end: InferenceEnd;
   try {
+    // Without budgets, nothing is awaited.
+    const account = turn.account();
+    const before = account && scratchOf(turn);
     const request = prepareRequest(turn, call, signal);
     if (wanted && !call.plan) return stopped(refusedMode(turn, wanted));
     const sent = call.plan ? requestWithOutput(turn, call.plan, request) : request;
-    // Without budgets, nothing is awaited.
-    const account = turn.account();
-    const refused = account && (await reserve(turn, call, { account, sent, signal }));
-    if (refused) return stopped(refused);
+    const refused = account && before && (await reserve(turn, call, { account, before, sent, signal }));
+    if (refused) return refused;
     end = await sendRequest(turn, call, sent, signal);
   } catch (error) {
     return failCall(turn, call, error, signal);
@@ -160,16 +163,25 @@ const prepareRequest = (turn: Turn, call: ModelCall, signal: AbortSignal): Infer
   return request;
 };
 
-/** Reserves what the request may cost. Returns how the run ends if a budget does not permit it. */
+type Reserving = { account: Account; before: Scratch; sent: InferenceRequest; signal: AbortSignal };
+
+/** Reserves what the request may cost. Returns how the run ends or waits if a budget does not permit it. */
 const reserve = async (
-  { agent }: Turn,
+  turn: Turn,
   call: ModelCall,
-  { account, sent, signal }: { account: Account; sent: InferenceRequest; signal: AbortSignal },
-): Promise<Ending | undefined> => {
-  const purpose = purposeOf(agent);
+  { account, before, sent, signal }: Reserving,
+): Promise<InferOutcome | undefined> => {
+  const purpose = purposeOf(turn.agent);
   const allowance = await allow(account, purpose, sent, signal);
-  if (allowance?.kind === 'granted') call.allowance = allowance;
-  return allowance && allowance.kind !== 'granted' ? refusedEnding(allowance, purpose) : undefined;
+  if (!allowance) return undefined;
+  if (allowance.kind === 'granted') {
+    call.allowance = allowance;
+    return undefined;
+  }
+  if (signal.aborted) return NOTHING;
+  if (allowance.kind === 'unpriced' || !allowance.pause) return stopped(refusedEnding(allowance, purpose));
+  restoreScratch(turn, before);
+  return waitForBudget(turn, call.step, allowance.pause);
 };
 
 const sendRequest = (

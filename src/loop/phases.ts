@@ -2,8 +2,9 @@ import type { ContextMessage, HookContext, HookOutcome, Phase, ScheduledAction }
 import { isRewound } from '../schema/message.ts';
 import { maskForeign } from '../schema/redaction/foreign.ts';
 import type { InferenceOverrides } from '../schema/run-overrides.ts';
-import type { StateUpdate } from '../tools/state.ts';
+import { type StateUpdate, type StateView, update } from '../tools/state.ts';
 import { addAdmitted } from './answer-parts.ts';
+import { contextStore, contextThrottle } from './context-messages.ts';
 import { sortedParts } from './plugin-parts.ts';
 import type { Turn } from './turn.ts';
 
@@ -166,6 +167,20 @@ const runAction = async (turn: Turn, action: ScheduledAction, signal: AbortSigna
     };
     turn.state.set(FAILED, [...(Array.isArray(before) ? before : []), failure]);
   }
+};
+
+/** The parts of the state of the run that the request of a step takes. */
+export type Scratch = { actions: ScheduledAction[]; view: StateView };
+
+export const scratchOf = (turn: Turn): Scratch => ({ actions: scheduled(turn), view: turn.state.view() });
+
+/** A request that was not sent leaves the actions and the context messages for the next one. */
+export const restoreScratch = (turn: Turn, { actions, view }: Scratch): void => {
+  if (actions.length > 0) schedule(turn, actions);
+  const changed = [contextStore, contextThrottle].filter(
+    (key) => view.get<unknown>(key) !== turn.state.view().get<unknown>(key),
+  );
+  turn.state.apply(changed.map((key) => update<unknown>(key, view.get<unknown>(key))));
 };
 
 /** Takes the scheduled runtime actions for this step. */

@@ -27,7 +27,7 @@ const DecisionBody = withAliases(
     action: Action,
     payload: Json.default(null).meta({
       description:
-        'for a permission `{"approved": true}` or `{"approved": false}`, optionally with `arguments` that replace those of the call, `remember` and `pattern`; otherwise the value for the tool or the model',
+        'for a permission `{"approved": true}` or `{"approved": false}`, optionally with `arguments` that replace those of the call, `remember` and `pattern`; for an exhausted budget `{"extra": {"usd": 5}}`, optionally with `run_only`, or none to check it again; otherwise the value for the tool or the model',
     }),
     digest: z.string().optional().meta({
       description: 'digest of the displayed or the edited call; 409 when the call differs',
@@ -100,7 +100,7 @@ export const controlRoutes = ({ access, runtime }: Pick<RouteDeps, 'access' | 'r
       description:
         'Resumes or rejects the call. A call that waits for a permission is executed only if the payload has `"approved": true` or is missing. The id of a dispatch is accepted too.',
       tag: `${kind}s`,
-      needs: ['decide', 'invoke'],
+      needs: ['decide', 'invoke', 'configure:budgets'],
       params: PARAMS[kind],
       body: DecisionBody,
       responses: { 202: DecisionAccepted, 404: ErrorBody, 409: ErrorBody },

@@ -4,7 +4,7 @@ import type { RunTrace } from '../loop/trace-fact.ts';
 import type { LoopObserver } from '../loop/turn.ts';
 import type { AccessDraft } from '../schema/access-event.ts';
 import type { Actor } from '../schema/actor.ts';
-import type { BudgetSubject } from '../schema/budget.ts';
+import type { BudgetRaise, BudgetSubject, ReachedLimit } from '../schema/budget.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { DispatchStatus, RunOutcome } from '../schema/dispatch.ts';
@@ -12,7 +12,7 @@ import type { ServiceLog } from '../schema/log-events.ts';
 import type { ContentBlock, Message } from '../schema/message.ts';
 import type { Leg, Run, Termination } from '../schema/run.ts';
 import type { RunRecord } from '../schema/run-state.ts';
-import type { Account, BudgetNotice, Payer, ReachedLimit } from '../schema/spending.ts';
+import type { Account, BudgetNotice, Payer } from '../schema/spending.ts';
 import type { EvaluationResult } from '../schema/trace.ts';
 import type { UsageNote } from '../schema/usage.ts';
 import type { Batch, Store } from '../store/index.ts';
@@ -163,10 +163,14 @@ export type RunAccount = Account & {
 export type BudgetMeter = {
   /** False while there are no budgets. */
   isActive(): boolean;
-  /** `isStored`: whether the commits of the run reach the store. `notify` receives what its inferences reach. */
+  /** `isStored`: whether the commits of the run reach the store; if not, the run cannot wait. `notify` receives what its inferences reach. */
   open(options: { payer: Payer; isStored: boolean; notify(notice: BudgetNotice): void }): RunAccount;
   /** Returns the exhausted limit because of which no new run of this subject may start. */
-  exhausted(subject: BudgetSubject): ReachedLimit | undefined;
+  exhausted(subject: BudgetSubject, canWait: boolean): ReachedLimit | undefined;
+  /** Whether a run that waits for a limit may continue. */
+  isOver(wait: ReachedLimit, subject: BudgetSubject): boolean;
+  /** Adds an amount to a limit that a run waits for, in the commit of the decision. */
+  raise(batch: Batch, raised: { wait: ReachedLimit; subject: BudgetSubject; by: BudgetRaise }): void;
   /** @throws RateLimited if no run of this subject may be added */
   checkRun(subject: BudgetSubject): void;
   /** @throws RateLimited if no run of this subject may be queued */

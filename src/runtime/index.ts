@@ -4,9 +4,11 @@ import type { Run } from '../schema/run.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
 import { createSubAgents } from './delegation/sub-agents.ts';
 import type { RuntimeDeps } from './deps.ts';
-import { type IsConnected, resumeAuthorized, resumeCallsOf } from './maintenance/authorized-calls.ts';
+import { type IsConnected, whenConnected } from './maintenance/authorized-calls.ts';
 import { type Maintenance, startMaintenance } from './maintenance/index.ts';
+import { whenRaised } from './maintenance/paused-runs.ts';
 import { createRecovery } from './maintenance/recovery.ts';
+import { type EndOfWait, resumeWaits, resumeWaitsOf } from './maintenance/resumed-waits.ts';
 import { createEphemeralRuns, type EphemeralInput, type EphemeralRun } from './run/ephemeral.ts';
 import type { Attach } from './run/live-channel.ts';
 import { type Shutdown, shutDown } from './shutdown.ts';
@@ -116,6 +118,10 @@ export type Runtime = {
   resumeAuthorized(isConnected: IsConnected): Promise<void>;
   /** The same for one run, which has just been stored. */
   resumeCallsOf(scope: string, run: Run, isConnected: IsConnected): Promise<void>;
+  /** Resumes the runs whose budgets were raised or no longer apply. */
+  resumePaused(): Promise<void>;
+  /** The same for one run, which has just been stored. */
+  resumeIfRaised(scope: string, run: Run): Promise<void>;
   /** Returns the number of superseded dispatches. @throws NotFound when there was nothing to interrupt */
   interrupt(scope: string, thread_id: string): Promise<number>;
   /**
@@ -145,6 +151,10 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
   const ephemeral = createEphemeralRuns(deps);
   const { use, reach } = supervisor.outside;
   const places = { store: deps.store, supervisor };
+  const resume = (ends: EndOfWait) => resumeWaits({ ...places, log: deps.log }, ends);
+  const resumeOne = (scope: string, run: Run, ends: EndOfWait) =>
+    resumeWaitsOf({ ...places, log: deps.log }, scope, run, ends);
+  const isRaised = whenRaised(deps);
 
   const threads = createThreads(deps, supervisor);
   return {
@@ -172,9 +182,10 @@ export function createRuntime(deps: RuntimeDeps): Runtime {
       }),
     cancelRunsOf: (scope, isMeant) =>
       cancelMatching(places, scope, ({ credential }) => credential !== undefined && isMeant(credential)),
-    resumeAuthorized: (isConnected) => resumeAuthorized({ ...places, log: deps.log }, isConnected),
-    resumeCallsOf: (scope, run, isConnected) =>
-      resumeCallsOf({ ...places, log: deps.log }, scope, run, isConnected),
+    resumeAuthorized: (isConnected) => resume(whenConnected(isConnected)),
+    resumeCallsOf: (scope, run, isConnected) => resumeOne(scope, run, whenConnected(isConnected)),
+    resumePaused: () => resume(isRaised),
+    resumeIfRaised: (scope, run) => resumeOne(scope, run, isRaised),
     async interrupt(scope, thread_id) {
       if (!supervisor.record(scope, thread_id)) throw new NotFound(`thread not found: ${thread_id}`);
       const superseded = await use(scope, thread_id, interruptThread);

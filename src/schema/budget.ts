@@ -123,8 +123,9 @@ const Fields = z
     window: nullsAbsent(WindowFields).optional(),
     limits: nullsAbsent(LimitFields),
     warn_at: listOf(share).default([]).meta({ description: 'shares of the limits, ascending' }),
-    on_exceeded: z.enum(['stop', 'observe']).default('stop').meta({
-      description: 'stop: runs end and new ones are refused; observe: only events, metrics and the log',
+    on_exceeded: z.enum(['pause', 'stop', 'observe']).default('pause').meta({
+      description:
+        'pause: runs wait for a decision, a new window or a raised limit; stop: runs end and new ones are refused; observe: only events, metrics and the log',
     }),
     unpriced: z.enum(['refuse', 'ignore']).default('refuse').meta({
       description: 'with a limit in USD: whether a model without prices is refused or not counted in USD',
@@ -147,7 +148,45 @@ export const BudgetSpec = nullsAbsent(Fields).meta({
 });
 export type BudgetSpec = z.infer<typeof BudgetSpec>;
 
-export type BudgetUnit = 'tokens' | 'usd';
+/** The limits of what inferences spend. */
+export const BUDGET_UNITS = ['tokens', 'usd'] as const;
+export type BudgetUnit = (typeof BUDGET_UNITS)[number];
+
+/** The reason of a ticket that waits for an exhausted budget (identity.md 5.4). */
+export const BUDGET_EXCEEDED = 'budget:exceeded';
+
+export const ReachedLimit = z
+  .object({
+    budget: z.string().meta({ description: 'id of the budget' }),
+    unit: z.enum(BUDGET_UNITS),
+    spent: z.number(),
+    limit: z.number().meta({ description: 'the limit, with what decisions have added to it' }),
+    resets_at: z
+      .int()
+      .optional()
+      .meta({ description: 'end of the window in milliseconds; absent without an end' }),
+  })
+  .meta({ id: 'ReachedLimit', description: 'A limit of a budget that leaves no room for an inference.' });
+/** The state of a limit, in tokens or USD. These are the arguments of a ticket that waits for a budget. */
+export type ReachedLimit = z.infer<typeof ReachedLimit>;
+
+/** The payload of a decision on a ticket that waits for a budget. */
+export const BudgetRaise = z
+  .strictObject({
+    extra: z.strictObject({
+      tokens: z.int().min(1).optional(),
+      usd: z.number().gt(0).max(MOST_USD).optional(),
+    }),
+    run_only: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'whether only the run that waits, with all runs below it, may spend the amount' }),
+  })
+  .meta({
+    id: 'BudgetRaise',
+    description: 'An amount that is added to the limit of a budget for the rest of its window.',
+  });
+export type BudgetRaise = z.infer<typeof BudgetRaise>;
 
 const BudgetAmount = z.object({ tokens: z.int(), usd: z.number() });
 
@@ -161,6 +200,10 @@ export const BudgetUsage = z
         }),
         reserved: BudgetAmount.meta({ description: 'for inferences that have not ended' }),
         limit: LimitFields,
+        extra: BudgetAmount.meta({
+          description:
+            'what decisions have added to the limit for the rest of the window; an amount for one run is part of it once it is spent',
+        }),
         resets_at: z.int().optional().meta({ description: 'end of the window in milliseconds' }),
       }),
     ),

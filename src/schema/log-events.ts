@@ -135,7 +135,7 @@ export const LOG_EVENTS = {
   },
   'ticket.resume_failed': {
     level: 'error',
-    message: 'could not resume a call whose account is connected',
+    message: 'could not resume a run whose wait is over',
   },
   'recovery.dispatch_missing': {
     level: 'error',
@@ -212,6 +212,11 @@ export const LOG_EVENTS = {
   'identity.use_not_written': { level: 'warn', message: 'could not write the last use of an API key' },
   'budget.warning': { level: 'warn', message: 'a share of a budget is spent' },
   'budget.exceeded': { level: 'warn', message: 'a budget is exceeded' },
+  'budget.raised': { level: 'info', message: 'a decision has added to the limit of a budget' },
+  'budget.resume_failed': {
+    level: 'error',
+    message: 'could not search for runs that wait for a budget',
+  },
   'budget.sweep_failed': { level: 'warn', message: 'could not remove expired counters of budgets' },
   'files.sweep_failed': { level: 'warn', message: 'could not remove expired or deleted files' },
   'budget.commit_failed': { level: 'error', message: 'could not store what was spent' },

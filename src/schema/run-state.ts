@@ -10,6 +10,7 @@ import {
   type WaitsFor,
 } from '../../machines/run-types.ts';
 import { AUTH_REQUIRED } from './authorization.ts';
+import { BUDGET_EXCEEDED } from './budget.ts';
 import { type Run, RunStatus, type WaitingTicket } from './run.ts';
 
 /**
@@ -26,6 +27,7 @@ const VALUES = {
   'waiting.forDecision': { waiting: { forDecision: 'parked' } },
   'waiting.forInput': { waiting: { forInput: 'parked' } },
   'waiting.forAuthentication': { waiting: { forAuthentication: 'parked' } },
+  'waiting.forBudget': { waiting: { forBudget: 'parked' } },
   'waiting.forTasks': { waiting: { forTasks: 'parked' } },
   'waiting.answered': { waiting: 'answered' },
   'waiting.notified': { waiting: 'notified' },
@@ -78,7 +80,12 @@ export const taggedWith = <Tag extends RunTag>(
   tags: readonly Tag[],
 ): Readonly<Record<RunState, Tag | undefined>> => ofEach((state) => tags.find((tag) => TAGS[state].has(tag)));
 
-const REASONS = ['tool_permission', 'user_input', 'background_tasks'] as const satisfies WaitReasonTag[];
+const REASONS = [
+  'tool_permission',
+  'user_input',
+  'background_tasks',
+  'manual_pause',
+] as const satisfies WaitReasonTag[];
 
 const STATUS = ofEach((state): RunStatus => {
   const status = RunStatus.options.find((tag) => TAGS[state].has(tag));
@@ -144,10 +151,15 @@ const asksPermission = ({ resume_mode, reason }: Asking): boolean =>
 const asksAuthentication = ({ reason }: Asking): boolean =>
   reason === AUTH_REQUIRED || reason === 'agent_delegate:auth_required';
 
+/** Whether a ticket waits for a budget: that of the run itself, or of a delegate. */
+const asksForBudget = ({ reason }: Asking): boolean =>
+  reason === BUDGET_EXCEEDED || reason === 'agent_delegate:budget_exceeded';
+
 type Asking = Pick<WaitingTicket, 'resume_mode' | 'reason'>;
 
 /** Returns the kind of wait for open tickets (runtime.md 2.6). */
 export const waitKindOf = (tickets: readonly Asking[]): Exclude<WaitsFor, 'forTasks'> => {
   if (tickets.some(asksPermission)) return 'forDecision';
-  return tickets.some(asksAuthentication) ? 'forAuthentication' : 'forInput';
+  if (tickets.some(asksAuthentication)) return 'forAuthentication';
+  return tickets.length > 0 && tickets.every(asksForBudget) ? 'forBudget' : 'forInput';
 };

@@ -1,4 +1,4 @@
-import type { BudgetSpec, BudgetSubject, BudgetUnit } from './budget.ts';
+import type { BudgetSpec, BudgetSubject, ReachedLimit } from './budget.ts';
 import type { Usage } from './run-event.ts';
 
 /** What an inference asks of the budgets, and what it receives. */
@@ -26,21 +26,15 @@ export type Granted = {
   settle(used: Used): void;
 };
 
-export type Allowance = Granted | { kind: 'exceeded'; budget: string } | { kind: 'unpriced'; budget: string };
+/** `pause`: the limit that the run may wait for; absent if the run ends. */
+export type Exceeded = { kind: 'exceeded'; budget: string; pause?: ReachedLimit };
+
+export type Allowance = Granted | Exceeded | { kind: 'unpriced'; budget: string };
 
 /** The account of one run. */
 export type Account = {
   /** Undefined if no budget applies. `signal` ends a wait for other inferences. */
   reserve(spending: Spending, signal: AbortSignal): Allowance | undefined | Promise<Allowance>;
-};
-
-/** The state of a limit, in tokens or USD. `resets_at`: end of the window in milliseconds; absent without an end. */
-export type ReachedLimit = {
-  budget: string;
-  unit: BudgetUnit;
-  spent: number;
-  limit: number;
-  resets_at?: number;
 };
 
 /** An event of a budget. `share`: the reached share of the limit. */

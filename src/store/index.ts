@@ -16,7 +16,7 @@ export { examine, type Finding, type Report, STRAY_RUN } from './repair/doctor.t
 export { openStore, type Store, type StoreOptions } from './store.ts';
 export type { AccessFilter, AccessQuery } from './tables/access-events.ts';
 export type { AuditQuery } from './tables/audit.ts';
-export type { BudgetCounterTable, StoredBudgetCounter } from './tables/budget-counters.ts';
+export type { BudgetCounter, BudgetCounterTable, StoredBudgetCounter } from './tables/budget-counters.ts';
 export type { DatasetHead } from './tables/datasets.ts';
 export type { Deadline } from './tables/deadlines.ts';
 export type { OpenDispatch } from './tables/dispatches.ts';

@@ -51,7 +51,7 @@ export type DelegateOutcome = {
 
 type Waiting = {
   status: 'waiting';
-  needs: 'input_required' | 'auth_required' | 'suspended';
+  needs: 'input_required' | 'auth_required' | 'budget_exceeded' | 'suspended';
   message?: string;
   ticket: { id: string; resume_with?: Json };
   /** Only for local delegates. */
@@ -160,6 +160,7 @@ type DelegationProgress = {
 const WAITS = {
   input_required: { label: 'waiting_input', phrase: 'waiting for input', nothing: 'input required' },
   auth_required: { label: 'waiting_auth', phrase: 'waiting for auth', nothing: 'auth required' },
+  budget_exceeded: { label: 'waiting_budget', phrase: 'waiting for a budget', nothing: 'budget exhausted' },
   suspended: { label: 'suspended', phrase: 'suspended', nothing: 'suspended' },
 } as const;
 

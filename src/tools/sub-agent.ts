@@ -48,7 +48,7 @@ export type SubAgentEnd =
   | { status: 'failed'; reason: string }
   | {
       status: 'waiting';
-      needs: 'input_required' | 'auth_required' | 'suspended';
+      needs: 'input_required' | 'auth_required' | 'budget_exceeded' | 'suspended';
       message?: string;
       /** Its own tickets and those of the runs below it. */
       tickets: readonly TicketBelow[];

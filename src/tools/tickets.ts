@@ -1,4 +1,5 @@
 import { AUTH_REQUIRED, type AuthorizationWait } from '../schema/authorization.ts';
+import { BUDGET_EXCEEDED, type ReachedLimit } from '../schema/budget.ts';
 import type { ToolCall } from '../schema/message.ts';
 import type { Ticket } from '../schema/run-event.ts';
 
@@ -50,6 +51,29 @@ export const authorizationTicket = (call_id: string, wait: AuthorizationWait): T
     expires: { at: wait.expires_at, outcome: 'cancel' },
   };
 };
+
+/** The inference waits for a new window of its budget, or until the limit is raised (identity.md 5.4). */
+export const budgetTicket = (id: string, limit: ReachedLimit): Ticket => {
+  const shown = { ...limit };
+  return {
+    suspension: {
+      id,
+      action: BUDGET_EXCEEDED,
+      message: `Budget '${limit.budget}' is exhausted`,
+      parameters: shown,
+    },
+    pending: { id, name: 'budget', arguments: shown },
+    resume_mode: 'pass_decision_to_tool',
+    ...(limit.resets_at !== undefined && { expires: { at: limit.resets_at, outcome: 'resume' } }),
+  };
+};
+
+export const budgetTicketId = (uuid: string): string => `budget_${uuid}`;
+
+const BUDGET_TICKET = /^budget_[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** Whether the ticket waits for a budget: it belongs to an inference, and not to a tool call. */
+export const isBudgetTicket = (ticket_id: string): boolean => BUDGET_TICKET.test(ticket_id);
 
 const DELEGATE = 'delegate_run:';
 

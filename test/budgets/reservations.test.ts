@@ -62,7 +62,7 @@ t.test('reserves the ask and settles the actual usage', async (t) => {
   t.same(claim.counter.spent, { tokens: 150, nano: 7 });
 });
 
-t.test('lowers the output near the limit, and never below 256 tokens', async (t) => {
+t.test('lowers the output near the limit, and never below 256 tokens (check 74)', async (t) => {
   const claim = claimOf({ limits: { tokens: 1000 } });
   const first = reserved(begin(fakeTimer(), [claim], asking(100, 4096)));
   t.equal(first.output, 900);
@@ -83,7 +83,7 @@ t.test('lowers the output to what the money pays for', async (t) => {
   t.equal(reserved(begin(fakeTimer(), [claim], asking(100, 4096, nanoOf))).output, 900);
 });
 
-t.test('waits for reservations of others, and continues when one is settled lower', async (t) => {
+t.test('waits for reservations of others, and continues when one is settled lower (check 73)', async (t) => {
   const claim = claimOf({ limits: { tokens: 1000 } });
   const timer = fakeTimer();
   const first = reserved(begin(timer, [claim], asking(100, 800)));

@@ -118,7 +118,7 @@ const STOP_CODES: Readonly<Record<StopCode, Advised>> = {
     'Simplify the schema, or allow more repairs.',
   ],
   budget: [
-    'A budget with `stop` is exceeded; `detail` is its id. The run counts as failed.',
+    'A budget with `stop` is exceeded, or a decision has refused to raise one with `pause`; `detail` is its id. The run counts as failed.',
     'Wait for the next window, or raise the limit.',
   ],
 };

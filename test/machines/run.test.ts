@@ -30,12 +30,19 @@ const FINAL: Outcome = { error: Object.assign(new Error('final'), { final: true 
 const STOPPED: RunEnding = { type: 'stopped', value: { code: 'max_rounds' } };
 const INVALID: RunEnding = { type: 'stopped', value: { code: 'invalid_output' } };
 const REQUESTED: RunEnding = { type: 'behavior_requested' };
+const UNPAID: RunEnding = { type: 'stopped', value: { code: 'budget', detail: 'b' } };
 
-const ASKED: WaitsFor[] = ['forDecision', 'forInput', 'forAuthentication'];
+const ASKED: WaitsFor[] = ['forDecision', 'forInput', 'forAuthentication', 'forBudget'];
 const asked = (kind: string): Outcome[] => ASKED.map((waits) => ({ output: { kind, waits } }));
 
 const services: Record<string, Outcome[]> = {
-  decide: [...kinds('resolved'), ...asked('suspended'), BLOCKED, ...failures],
+  decide: [
+    ...kinds('resolved'),
+    ...asked('suspended'),
+    BLOCKED,
+    { output: { kind: 'stopped', ending: UNPAID } },
+    ...failures,
+  ],
   infer: [
     ...kinds('answer', 'calls', 'truncated', 'pending_work'),
     ...asked('asks'),
@@ -183,6 +190,7 @@ t.test('ends for the reason that ended it', async (t) => {
       ['error in validating', failed],
       ['done in acting: blocked', only({ type: 'blocked', value: 'denied' })],
       ['done in deciding: blocked', only({ type: 'blocked', value: 'denied' })],
+      ['done in deciding: stopped', only(UNPAID)],
       ['error in deciding', failed],
       ['error in inferring', failedWith('try again', 'never', 'the circuit is open')],
       ['error in acting', failed],
@@ -203,7 +211,7 @@ t.test('ends in the state that matches its ending', async (t) => {
       ['completed', new Set(['natural_end', 'stopped', 'behavior_requested'])],
       ['cancelled', new Set(['cancelled'])],
       ['blocked', new Set(['blocked'])],
-      ['failed', new Set(['error'])],
+      ['failed', new Set(['error', 'stopped'])],
     ]),
   );
 });
@@ -223,7 +231,7 @@ t.test('waits in the state that matches its reason', async (t) => {
 });
 
 t.test('has one reason to wait until its decision, and one state as a task', async (t) => {
-  const REASONS = ['tool_permission', 'user_input', 'background_tasks'];
+  const REASONS = ['tool_permission', 'user_input', 'background_tasks', 'manual_pause'];
   const tagged = (snapshot: AnyMachineSnapshot, tags: readonly string[]): string[] =>
     tags.filter((tag) => snapshot.hasTag(tag));
   const reasons = new Map(edges.map(({ to }) => [pathOf(to), tagged(to, REASONS)]));

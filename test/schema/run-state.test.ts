@@ -36,6 +36,7 @@ const TABLE: Record<RunState, [RunStatus, TaskState, ReturnType<typeof entryOf>]
   'waiting.forDecision': ['waiting', 'TASK_STATE_AUTH_REQUIRED', 'inference'],
   'waiting.forInput': ['waiting', 'TASK_STATE_INPUT_REQUIRED', 'inference'],
   'waiting.forAuthentication': ['waiting', 'TASK_STATE_AUTH_REQUIRED', 'inference'],
+  'waiting.forBudget': ['waiting', 'TASK_STATE_INPUT_REQUIRED', 'inference'],
   'waiting.forTasks': ['waiting', 'TASK_STATE_WORKING', 'inference'],
   'waiting.answered': ['waiting', 'TASK_STATE_SUBMITTED', 'inference'],
   'waiting.notified': ['waiting', 'TASK_STATE_WORKING', 'inference'],

@@ -1,69 +1,18 @@
-import t, { type Test } from 'tap';
+import { setTimeout } from 'node:timers/promises';
+import t from 'tap';
 import { ModelError } from '../../src/models/errors.ts';
-import type { Clock } from '../../src/schema/clock.ts';
-import type { EntriesInput } from '../../src/settings/index.ts';
-import { only, say, startWith } from './agent-loop/agents.ts';
+import { say } from './agent-loop/agents.ts';
+import { admin, finishOf, latest, MODEL, noticesOf, save, startBudgets as start, uses } from './budget.ts';
 import { asks, type Inference } from './models.ts';
-import { ADMIN_TOKEN, eventually, type Troupe } from './troupe.ts';
+import { eventually } from './troupe.ts';
 
 /** Budgets in a running service. The estimate of the input of these runs is below 100 tokens. */
 
-const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
-
-const uses =
-  (input: number, output: number): Inference =>
-  (sink) => {
-    sink.text('done');
-    return { stop: 'EndTurn', usage: { prompt_tokens: input, completion_tokens: output } };
-  };
-
 const M = 1_000_000;
-const MODEL = {
-  id: 'steps',
-  provider_id: 'test',
-  upstream_model: 'steps-upstream',
-  max_tokens: 500,
-  input_token_price_per_million_usd: 1,
-  output_token_price_per_million_usd: 2,
-};
-
-const start = async (t: Test, entries: EntriesInput & { clock?: Clock } = {}): Promise<Troupe> => {
-  const retry = { max_retries: 0, backoff_base_ms: 1, max_stream_retries: 0 };
-  const troupe = await startWith(t, {
-    agents: [{ id: 'own', model_id: 'steps', allowed_tools: ['get_weather'], sections: { retry } }],
-    ...entries,
-  });
-  t.equal((await troupe.call('PUT', '/v1/config/models/steps', MODEL, admin)).status, 200);
-  return troupe;
-};
-
-const save = async (t: Test, troupe: Troupe, budget: object): Promise<void> => {
-  const entry = { id: 'b', window: { every: 'total' }, on_exceeded: 'stop', ...budget };
-  const { status, body } = await troupe.call('PUT', '/v1/config/budgets/b', entry, admin);
-  t.equal(status, 200, JSON.stringify(body));
-};
-
-const latest = async (troupe: Troupe, thread: string) =>
-  Object((await troupe.call('GET', `/v1/threads/${thread}/runs/latest`)).body);
-
-const finishOf = async (troupe: Troupe, body: object) => only(await troupe.runToEnd(body), 'run_finish')[0];
-
-const noticesOf = async (troupe: Troupe, thread: string) => {
-  const { body } = await troupe.call('GET', `/v1/threads/${thread}/events?limit=200`);
-  const { items = [] } = Object(body);
-  return items
-    .filter(({ event_kind }: { event_kind: string }) => event_kind.startsWith('Budget'))
-    .map(({ event_kind, payload, run_id }: { event_kind: string; payload: object; run_id: string }) => ({
-      event_kind,
-      payload,
-      run_id,
-    }));
-};
-
 const STOPPED = { type: 'stopped', value: { code: 'budget', detail: 'b' } };
 
 t.test(
-  'a run ends at a budget that stops, and new runs are refused before anything is written',
+  'a run ends at a budget that stops, and new runs are refused before anything is written (check 76)',
   async (t) => {
     const troupe = await start(t);
     await save(t, troupe, { limits: { tokens: 1000 } });
@@ -83,7 +32,7 @@ t.test(
   },
 );
 
-t.test('a budget that is written or raised applies from the next inference on', async (t) => {
+t.test('a budget that is written or raised applies from the next inference on (check 80)', async (t) => {
   const troupe = await start(t);
   troupe.models.steps.push(
     asks(['c', 'get_weather', { location: 'Rome' }]),
@@ -99,7 +48,7 @@ t.test('a budget that is written or raised applies from the next inference on', 
   t.match(await finishOf(troupe, say('own', 'x', 'C')), { termination: { type: 'natural_end' } });
 });
 
-t.test('the output is lowered to what fits', async (t) => {
+t.test('the output is lowered to what fits (check 74)', async (t) => {
   const troupe = await start(t);
   await save(t, troupe, { limits: { tokens: 450 } });
   troupe.models.steps.push(uses(10, 20));
@@ -116,30 +65,72 @@ t.test('without a matching budget a request is unchanged', async (t) => {
   t.match(await finishOf(troupe, say('own', 'x', 'A')), { termination: { type: 'natural_end' } });
 });
 
-t.test('concurrent runs stay within a budget in USD', async (t) => {
+/** Prices at which the reserved cost of an inference is 4 cents. */
+const DEAR = { ...MODEL, input_token_price_per_million_usd: 1, output_token_price_per_million_usd: 80 };
+
+for (const [on_exceeded, left] of [
+  ['stop', 'done'],
+  ['pause', 'waiting'],
+] as const) {
+  t.test(`50 concurrent runs stay within 1 USD with '${on_exceeded}' (check 72)`, async (t) => {
+    const troupe = await start(t);
+    t.equal((await troupe.call('PUT', '/v1/config/models/steps', DEAR, admin)).status, 200);
+    await save(t, troupe, { limits: { usd: 1 }, on_exceeded });
+    const count = 50;
+    troupe.models.steps.push(
+      ...Array.from(
+        { length: count },
+        (): Inference =>
+          async (sink, { overrides }) => {
+            await setTimeout(1);
+            sink.text('done');
+            const completion_tokens = overrides.max_tokens ?? DEAR.max_tokens;
+            return { stop: 'EndTurn', usage: { prompt_tokens: 50, completion_tokens } };
+          },
+      ),
+    );
+    const statuses = await Promise.all(
+      Array.from({ length: count }, async (_, index) => {
+        const { status } = await troupe.call('POST', '/v1/runs', say('own', 'x', `T${index}`));
+        return status;
+      }),
+    );
+    const refused = statuses.filter((status) => status === 402).length;
+    t.equal(statuses.filter((status) => status === 200).length + refused, count);
+    if (on_exceeded === 'pause') t.equal(refused, 0);
+    const runs = Object((await troupe.call('GET', '/v1/runs?limit=100')).body).items;
+    t.equal(runs.length, count - refused);
+    const ended = runs.filter(
+      ({ termination_reason: end }: { termination_reason?: { type: string } }) => end?.type === 'natural_end',
+    );
+    const spent = runs.reduce((sum: number, { cost_usd = 0 }) => sum + cost_usd, 0);
+    t.ok(spent <= 1, `${spent} USD`);
+    t.ok(spent > 0.9, `${spent} USD`);
+    const rest = runs.filter((run: object) => !ended.includes(run));
+    t.ok(rest.every(({ status }: { status: string }) => status === left));
+    const [counter] = Object((await troupe.call('GET', '/v1/budgets/b/usage', undefined, admin)).body).items;
+    t.ok(Math.abs(counter.spent.usd - spent) < 1e-6, 'the counter is the sum of the runs');
+    t.strictSame(counter.reserved, { tokens: 0, usd: 0 });
+  });
+}
+
+t.test('256 tokens of output behind the input are granted, 255 are exceeded (check 74)', async (t) => {
   const troupe = await start(t);
-  const limit = 0.01;
-  await save(t, troupe, { limits: { usd: limit } });
-  const count = 30;
-  troupe.models.steps.push(...Array.from({ length: count }, () => uses(100, 400)));
-  const ends = await Promise.all(
-    Array.from({ length: count }, async (_, index) => {
-      const { status } = await troupe.call('POST', '/v1/runs', say('own', 'x', `T${index}`));
-      return status;
-    }),
-  );
-  t.ok(
-    ends.every((status) => status === 200 || status === 402),
-    ends.join(' '),
-  );
-  const runs = Object((await troupe.call('GET', '/v1/runs?limit=100')).body).items;
-  const spent = runs.reduce((sum: number, { cost_usd = 0 }) => sum + cost_usd, 0);
-  t.ok(spent <= limit, `${spent} USD`);
-  t.ok(spent > limit / 2, `${spent} USD`);
-  t.ok(runs.every(({ status }: { status: string }) => status === 'done'));
+  const mostOf = () => troupe.models.requests.at(-1)?.request.overrides.max_tokens ?? 0;
+  await save(t, troupe, { limits: { tokens: 450 } });
+  troupe.models.steps.push(uses(0, 1));
+  await troupe.runToEnd(say('own', 'x', 'A'));
+  const input = 450 - mostOf();
+  const [{ spent }] = Object((await troupe.call('GET', '/v1/budgets/b/usage', undefined, admin)).body).items;
+  await save(t, troupe, { limits: { tokens: spent.tokens + input + 255 } });
+  t.match(await finishOf(troupe, say('own', 'x', 'B')), { termination: STOPPED });
+  await save(t, troupe, { limits: { tokens: spent.tokens + input + 256 } });
+  troupe.models.steps.push(uses(0, 1));
+  t.match(await finishOf(troupe, say('own', 'x', 'C')), { termination: { type: 'natural_end' } });
+  t.equal(mostOf(), 256);
 });
 
-t.test('usage that is not reported is estimated', async (t) => {
+t.test('usage that is not reported is estimated (check 72)', async (t) => {
   const troupe = await start(t);
   await save(t, troupe, { limits: { tokens: 1000 }, warn_at: [0.3] });
   troupe.models.steps.push((sink) => {
@@ -150,7 +141,7 @@ t.test('usage that is not reported is estimated', async (t) => {
   t.match(await noticesOf(troupe, 'A'), [{ event_kind: 'BudgetWarning' }]);
 });
 
-t.test('a warning is an event of the run, once per window', async (t) => {
+t.test('a warning is an event of the run, once per window (check 76)', async (t) => {
   const troupe = await start(t);
   await save(t, troupe, { limits: { tokens: 10_000 }, warn_at: [0.1, 0.2, 0.9] });
   troupe.models.steps.push(uses(2000, 100), uses(100, 100));
@@ -180,7 +171,7 @@ t.test('an observing budget reports and never stops', async (t) => {
   t.match(metrics, 'service_budget_spent_ratio{budget="b"} 40');
 });
 
-t.test('a model without prices is refused by a limit in USD, or ignored', async (t) => {
+t.test('a model without prices is refused by a limit in USD, or ignored (check 77)', async (t) => {
   const troupe = await start(t);
   await save(t, troupe, { limits: { usd: 1 } });
   t.match(await finishOf(troupe, say('echo', 'x', 'A')), {

@@ -84,6 +84,8 @@ const needsOf = ({ machine_state }: RunRecord) => {
       return 'input_required';
     case 'waiting.forAuthentication':
       return 'auth_required';
+    case 'waiting.forBudget':
+      return 'budget_exceeded';
     default:
       return 'suspended';
   }

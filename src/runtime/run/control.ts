@@ -3,6 +3,7 @@ import { isPausing } from '../../loop/infer.ts';
 import { argumentsOf } from '../../loop/turn.ts';
 import type { GoingCall, Resume, WaitingTicket } from '../../schema/run.ts';
 import { hasTag } from '../../schema/run-state.ts';
+import { isBudgetTicket } from '../../tools/tickets.ts';
 import type { Write } from '../ledger/transaction.ts';
 import { count, type Execution } from './execution.ts';
 import type { Attach } from './live-channel.ts';
@@ -53,7 +54,7 @@ export const openTicketsIn = (execution: Execution): WaitingTicket[] =>
 export const goingCallsIn = (execution: Execution): GoingCall[] => {
   const undecided = new Set(openTicketsIn(execution).map(({ tool_call_id }) => tool_call_id));
   return unsettledCalls(execution.turn).flatMap(({ call, edited, ticket }) =>
-    undecided.has(call.id)
+    undecided.has(call.id) || isBudgetTicket(call.id)
       ? []
       : {
           tool_call_id: call.id,

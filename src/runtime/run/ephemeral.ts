@@ -96,7 +96,7 @@ export const createEphemeralRuns = (deps: RuntimeDeps): EphemeralRuns => {
       const messages = acceptFiles(deps, scope, given.messages);
       const input = messages === given.messages ? given : { ...given, messages };
       if (spender) {
-        refuseExhausted(deps, scope, agent, spender);
+        refuseExhausted(deps, scope, agent, { spender, canWait: false });
         refuseExcessRuns(deps, scope, agent, { spender });
       }
       let resolveEnd = (_end: End): void => {};

@@ -1,6 +1,6 @@
 import { fromPromise } from 'xstate';
 import { runMachine } from '../../../machines/run.ts';
-import type { Parking, RunContext, RunEnding } from '../../../machines/run-types.ts';
+import type { Decided, Parking, RunContext, RunEnding } from '../../../machines/run-types.ts';
 import { act } from '../../loop/act.ts';
 import { decide } from '../../loop/decide.ts';
 import { infer } from '../../loop/infer.ts';
@@ -59,7 +59,7 @@ export const boundRunMachine: typeof runMachine = runMachine.provide({
     mustConclude: ({ context }) => mustConclude(executionOf(context)),
   },
   actors: {
-    decide: loggingFailures(async (execution, { signal }) => {
+    decide: loggingFailures<Decided>(async (execution, { signal }) => {
       await beginDeciding(execution, signal);
       return decide(execution.turn, signal);
     }),

@@ -57,6 +57,7 @@ const remoteResult = ({ outcome, response }: Turn, status_reason: string): RunRe
 /** Returns the status reason of a wait (runtime.md 2.6); remote agents have separate reasons. */
 export const waitMessage = ({ agent, calls }: Turn, waits: WaitsFor): string => {
   if (waits === 'forTasks') return 'awaiting_tasks';
+  if (waits === 'forBudget') return 'budget_exceeded';
   if (!agent.remote)
     return waits === 'forAuthentication' && calls.some(lacksAccount) ? 'auth_required' : 'suspended';
   return waits === 'forInput' ? 'input_required' : 'auth_required';

@@ -1,6 +1,7 @@
 import type { AccessDraft } from '../../schema/access-event.ts';
 import { type Actor, actorOf } from '../../schema/actor.ts';
 import { AUTH_REQUIRED } from '../../schema/authorization.ts';
+import { BUDGET_EXCEEDED, type BudgetRaise, type ReachedLimit } from '../../schema/budget.ts';
 import { grantOf } from '../../schema/grants.ts';
 import { Forbidden, Unprocessable } from '../../schema/outcome.ts';
 import { type Credential, may, type Need, nameOf, type Principal } from '../../schema/principal.ts';
@@ -25,6 +26,7 @@ export type DecidedSubject = {
 };
 
 const ADMIN: Need = ['admin'];
+const BUDGETS: Need = ['configure', 'budgets'];
 
 /** One refused subject refuses the decision. @throws Forbidden, Unprocessable */
 export const checkDecider = (
@@ -38,6 +40,7 @@ export const checkDecider = (
   for (const [index, subject] of subjects.entries()) {
     if (subject.reason === AUTH_REQUIRED)
       checkWaitForAccount(subject, { verdict: verdicts[index], mayWrite });
+    else if (subject.reason === BUDGET_EXCEEDED) checkWaitForBudget(subject, { principal, mayWrite, action });
     else checkSubject(subject, { principal, mayWrite, isOwn, action });
     if (subject.deciders === 'others') checkOther(subject, { principal, run, people });
   }
@@ -60,6 +63,15 @@ const checkWaitForAccount = (
   if (verdict !== undefined && verdict.kind !== 'denied')
     throw new Forbidden(`'${tool}' waits until its user connects an account; a decision can only cancel it`);
   if (!mayWrite) throw needing(tool, 'write:all');
+};
+
+/** The run ends instead of spending more, which needs no right to the budget. */
+const checkWaitForBudget = (
+  { tool }: DecidedSubject,
+  { principal, mayWrite, action }: Omit<Decider, 'isOwn'>,
+): void => {
+  if (action === 'cancel' && !mayWrite) throw needing(tool, 'write:all');
+  if (action !== 'cancel' && !may(principal, BUDGETS)) throw needing(tool, 'configure:budgets');
 };
 
 const checkSubject = (
@@ -113,10 +125,25 @@ export const authorOf = ({
   };
 };
 
+type AccessSubject = {
+  run_id: string;
+  tool: string;
+  action: Resume['action'];
+  raised?: { wait: Pick<ReachedLimit, 'budget'>; by: BudgetRaise } | undefined;
+};
+
+const textOfRaise = ({ wait, by: { extra, run_only } }: NonNullable<AccessSubject['raised']>): string => {
+  const amounts = [
+    ...(extra.usd === undefined ? [] : [`${extra.usd} USD`]),
+    ...(extra.tokens === undefined ? [] : [`${extra.tokens} tokens`]),
+  ];
+  return `raise budget '${wait.budget}' by ${amounts.join(', ')}${run_only ? ' for the run' : ''}`;
+};
+
 /** The decision in the form of the access log; undefined for decisions of the service itself. */
 export const accessOf = (
   { principal, from }: DecisionInput,
-  { run_id, tool, action }: { run_id: string; tool: string; action: Resume['action'] },
+  { run_id, tool, action, raised }: AccessSubject,
 ): AccessDraft | undefined => {
   if (!principal) return undefined;
   const { kind, id } = principal.credential;
@@ -126,7 +153,7 @@ export const accessOf = (
     user: nameOf(principal),
     credential: { kind, ...(id !== undefined && { id }) },
     ...from,
-    reason: `${action} '${tool}'`,
+    reason: raised ? textOfRaise(raised) : `${action} '${tool}'`,
     run_id,
   };
 };

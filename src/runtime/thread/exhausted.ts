@@ -26,14 +26,14 @@ export function countRun(
   meter?.addRun(batch, { ...payerOf(scope, run), agent: agent.spec.id, model: agent.model.id });
 }
 
-/** Refuses new work while a budget that stops runs is exhausted. @throws BudgetExhausted */
+/** Refuses new work while a budget is exhausted that would end its run. @throws BudgetExhausted */
 export function refuseExhausted(
   { meter }: Pick<RuntimeDeps, 'meter'>,
   scope: string,
   agent: Pick<ResolvedAgent, 'spec' | 'model'>,
-  spender?: Spender,
+  { spender, canWait }: { spender: Spender | undefined; canWait: boolean },
 ): void {
   if (!meter?.isActive()) return;
-  const reached = meter.exhausted(subjectOfNew(scope, agent, spender));
+  const reached = meter.exhausted(subjectOfNew(scope, agent, spender), canWait);
   if (reached) throw new BudgetExhausted(reached);
 }

@@ -130,7 +130,7 @@ const checkInput = (thread: Thread, submission: Submission): RunRecord | undefin
   refuseDuplicate(queue, submission.dedupe_key, (active ?? suspended)?.dispatch);
   const agent = continues ? deps.resolve(continues.agent_id, continues.resolution_id) : submission.agent;
   if (submission.mode !== 'sub_agent') {
-    refuseExhausted(deps, thread.scope, agent, spenderOf(submission.by ?? {}));
+    refuseExhausted(deps, thread.scope, agent, { spender: spenderOf(submission.by ?? {}), canWait: true });
   }
   if (!continues && !joinsActive(thread, submission))
     refuseExcessRuns(deps, thread.scope, agent, {

@@ -25,6 +25,7 @@ import {
 import { advanceDispatch, claimChanges, logDispatch, newDispatch } from '../run/dispatch-records.ts';
 import { claimedRun, newRun, resumedRun } from '../run/transitions.ts';
 import { addWork, consumeWork, workOf } from './queue.ts';
+import { raiseBudget } from './raise-budget.ts';
 import type { Thread } from './state.ts';
 import type { ParentCall, RunOptions, Submission, ThreadFields } from './submission.ts';
 import { type Decided, logDecision, ticketsOf } from './tickets.ts';
@@ -251,6 +252,7 @@ function decisionsOn(
     .map((each): [string, Resume] => {
       const decision = newResume(thread, write, each);
       logDecision(write, { thread_id: thread.id, dispatch_id, ...each }, decision, 'durable_dispatch');
+      raiseBudget(thread, write, open, each);
       return [each.call_id, decision];
     });
 }

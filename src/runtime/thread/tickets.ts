@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { isRemembered, memoryProblem } from '../../loop/accept-decision.ts';
 import type { AccessDraft } from '../../schema/access-event.ts';
 import { AUTH_REQUIRED } from '../../schema/authorization.ts';
+import { BUDGET_EXCEEDED, BudgetRaise, ReachedLimit } from '../../schema/budget.ts';
 import { digestOfCall, digestOfTicket } from '../../schema/call-digest.ts';
 import type { Json } from '../../schema/json.ts';
 import { Conflict, Unprocessable } from '../../schema/outcome.ts';
@@ -50,10 +52,14 @@ export const ticketsBelow = (run: Run): TicketBelow[] =>
             agent_id: run.agent_id,
             run_id: run.run_id,
             resume_mode: ticket.resume_mode,
-            ...(ticket.reason === AUTH_REQUIRED && { reason: ticket.reason }),
+            ...(hasOwnEnd(ticket) && { reason: ticket.reason }),
             ...(ticket.deciders && { deciders: ticket.deciders }),
           }),
   );
+
+/** Whether no decision of `decide` is what the ticket waits for. */
+const hasOwnEnd = ({ reason }: Pick<WaitingTicket, 'reason'>): boolean =>
+  reason === AUTH_REQUIRED || reason === BUDGET_EXCEEDED;
 
 /** A delegate that waits for input has no ticket itself. */
 export const isOfDelegate = ({ reason = '' }: WaitingTicket): boolean => reason.startsWith('agent_delegate:');
@@ -66,9 +72,13 @@ export type Decided = {
   resume: Omit<Resume, 'decision_id' | 'updated_at'>;
   /** Arguments that must be validated first, for the call of this run. */
   edit: { run_id: string; tool: string; arguments: Json } | undefined;
+  /** The amount that the decision adds to a budget, and the limit that its run waits for. */
+  raises?: Raises | undefined;
   /** Absent for decisions of the service itself. */
   access?: AccessDraft | undefined;
 };
+
+export type Raises = { wait: ReachedLimit; by: BudgetRaise };
 
 /** The subject of a decision: the call itself, or one that a delegate waits with. */
 type Subject = {
@@ -80,6 +90,8 @@ type Subject = {
   agent_id: string;
   reason: string | undefined;
   deciders: 'others' | undefined;
+  /** The arguments that the ticket shows. */
+  shown: Json;
 };
 
 /** Data for the checks of a decision, in addition to its ticket; absent for decisions without a principal. */
@@ -109,15 +121,16 @@ export const acceptDecision = (
   const { edit, digest } = checkVerdicts(found, input, subjects, verdicts);
   checkDefinitions(ticket, subjects, verdicts, checks);
   checkMemory(payload, subjects);
+  const raised = action === 'resume' ? raiseIn(subjects, payload) : undefined;
   const decision = { ...input, digest };
   if (endsDelegate) return decidedOn(ticket, decision, { action });
-  if (!below) return { ...decidedOn(ticket, decision, { action: actionOf(verdicts[0]) }), edit };
+  if (!below) return { ...decidedOn(ticket, decision, { action: actionOf(verdicts[0]) }, raised), edit };
   const passed = below.map(({ run_id, ticket_id }, index) => ({
     run_id,
     ticket_id,
     action: actionOf(verdicts[index]),
   }));
-  return { ...decidedOn(ticket, decision, { action: 'resume', below: passed }), edit };
+  return { ...decidedOn(ticket, decision, { action: 'resume', below: passed }, raised), edit };
 };
 
 /** Returns a decision that was accepted, and validated, on the ticket above. */
@@ -131,9 +144,10 @@ const passedDecision = (
 };
 
 const decidedOn = (
-  { run_id, tool_call_id, ticket_id, tool_name }: OpenTicket,
+  { run_id, tool_call_id, ticket_id, tool_name, reason, arguments: shown = null }: OpenTicket,
   input: DecisionInput,
   effect: Pick<Resume, 'action' | 'below'>,
+  raised?: Raises,
 ): Decided => ({
   run_id,
   call_id: tool_call_id,
@@ -145,7 +159,8 @@ const decidedOn = (
     ...authorOf(input),
   },
   edit: undefined,
-  access: accessOf(input, { run_id, tool: tool_name, action: effect.action }),
+  raises: effect.action === 'resume' ? raisesOf(reason, shown, input.payload) : undefined,
+  access: accessOf(input, { run_id, tool: tool_name, action: effect.action, raised }),
 });
 
 const actionOf = (verdict: Verdict | undefined): Resume['action'] =>
@@ -160,6 +175,7 @@ const subjectOf = (ticket: OpenTicket): Subject => ({
   agent_id: ticket.agent_id,
   reason: ticket.reason,
   deciders: ticket.deciders,
+  shown: ticket.arguments ?? null,
 });
 
 /** Undefined for a ticket that lists no tickets. */
@@ -175,6 +191,7 @@ const subjectBelow = ({
   agent_id,
   reason,
   deciders,
+  arguments: shown,
 }: TicketBelow): Subject => ({
   run_id,
   ticket_id: id,
@@ -184,7 +201,32 @@ const subjectBelow = ({
   agent_id,
   reason,
   deciders,
+  shown,
 });
+
+/** Returns what a decision adds to the one budget that it is about. @throws Unprocessable */
+const raiseIn = (subjects: readonly Subject[], payload: Json): Raises | undefined => {
+  const raises = subjects.flatMap(({ reason, shown }) => raisesOf(reason, shown, payload) ?? []);
+  if (raises.length > 1)
+    throw new Unprocessable(`"extra" raises one budget: decide one of ${idsOf(subjects)}`);
+  return raises[0];
+};
+
+/**
+ * Returns the amount that a decision adds to the budget of a ticket; a decision without an amount only checks the
+ * budget again. @throws Unprocessable
+ */
+const raisesOf = (reason: string | undefined, shown: Json, payload: Json): Raises | undefined => {
+  if (reason !== BUDGET_EXCEEDED || payload === null) return undefined;
+  const wait = ReachedLimit.parse(shown);
+  const { data: by, error } = BudgetRaise.safeParse(payload);
+  if (!by) throw new Unprocessable(`say {"extra": {"${wait.unit}": …}}: ${z.prettifyError(error)}`);
+  if (by.extra[wait.unit] === undefined)
+    throw new Unprocessable(
+      `"extra" must raise "${wait.unit}", the exceeded limit of budget '${wait.budget}'`,
+    );
+  return { wait, by };
+};
 
 const CHANGED = 'the call has changed';
 

@@ -23,6 +23,7 @@ import type { Execution } from '../run/execution.ts';
 import { settleDispatch } from '../run/outcome.ts';
 import { attachTo } from './pending-readers.ts';
 import { consumeWork, workOf } from './queue.ts';
+import { raiseBudget } from './raise-budget.ts';
 import type { Decision, Input, TaskUpdate } from './request-types.ts';
 import { newResume, scheduleContinuation } from './schedule-run.ts';
 import { detachSuspended, discardSuspended, resumeSuspended, type Thread, writeNow } from './state.ts';
@@ -139,6 +140,7 @@ const note = (thread: Thread, write: Write, { on, decided, suspended }: Note): v
   noteDecision(on, write, { call_id: decided.call_id, decision, suspended });
   const dispatch_id = on.dispatch?.dispatch_id ?? on.run_id;
   logDecision(write, { thread_id: thread.id, dispatch_id, ...decided }, decision, 'local_live');
+  raiseBudget(thread, write, on.run, decided);
 };
 
 const isOpen = (open: readonly WaitingTicket[], { ticket_id }: Decided): boolean =>

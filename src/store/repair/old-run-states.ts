@@ -32,6 +32,7 @@ const stateOfWait = (run: Run): RunState => {
   const { reason, message, tickets = [] } = run.waiting ?? {};
   if (reason === 'background_tasks') return 'waiting.forTasks';
   if (isQueued(run)) return 'waiting.answered';
+  if (reason === 'manual_pause') return 'waiting.forBudget';
   if (reason !== 'tool_permission') return 'waiting.forInput';
   const isLogin = message === 'auth_required' || waitKindOf(tickets) === 'forAuthentication';
   return isLogin ? 'waiting.forAuthentication' : 'waiting.forDecision';

@@ -15,11 +15,17 @@ export type BudgetWindowKey = {
 
 export type BudgetCounterKey = BudgetWindowKey & { combination: string };
 
+type StoredAmount = { tokens: number; nano_usd: number };
+
 export type BudgetCounter = {
   tokens: number;
   nano_usd: number;
   /** Number of runs; absent where runs are not limited. */
   runs?: number;
+  /** Amounts that decisions have added to the limits; absent if nothing was added. */
+  extra?: StoredAmount;
+  /** Amounts that decisions have added for root runs, without the part that these have spent. */
+  of_runs?: (StoredAmount & { run: string })[];
   /** When it no longer counts: the end of its window or, for the counter of a run, its last change. */
   ended_at?: number;
 };

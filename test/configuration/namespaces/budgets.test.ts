@@ -37,5 +37,8 @@ refuses(t, budgets, whole, [
   ],
   [{ warn_at: [0.9, 0.5] }, "field 'warn_at' must be in ascending order"],
   [{ warn_at: [1] }, "field 'warn_at' must contain shares between 0 and 1"],
-  [{ on_exceeded: 'pause' }, "invalid budget spec: field 'on_exceeded': must be one of 'stop', 'observe'"],
+  [
+    { on_exceeded: 'wait' },
+    "invalid budget spec: field 'on_exceeded': must be one of 'pause', 'stop', 'observe'",
+  ],
 ]);
