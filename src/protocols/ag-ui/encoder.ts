@@ -2,6 +2,7 @@ import type { Message as AgUiMessage, JsonPatch } from '@ag-ui/core';
 import type { Encoder, Protocol } from '../../runtime/run/live-channel.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
 import { failureOf } from '../../schema/run-failure.ts';
+import { isBudgetTicket } from '../../tools/tickets.ts';
 import {
   type Answer,
   beginReasoning,
@@ -165,7 +166,7 @@ const HANDLERS: Handlers = {
   tool_call_stream_delta: ({ calls }, event) => outputGrown(calls, event),
   tool_call_done: ({ calls }, event) => (event.result.status === 'pending' ? '' : callDone(calls, event)),
   tool_call_resumed: ({ answered, calls }, event) =>
-    answered.has(event.target_id) ? '' : callResumed(calls, event),
+    answered.has(event.target_id) || isBudgetTicket(event.target_id) ? '' : callResumed(calls, event),
   inference_complete: nothing,
   stream_reset: (state) => takeBack(state),
   state_snapshot: (_state, { snapshot }) => frame('STATE_SNAPSHOT', { snapshot }),

@@ -1,5 +1,6 @@
 import type { Interrupt } from '@ag-ui/core';
 import { AUTH_REQUIRED } from '../../schema/authorization.ts';
+import { BUDGET_EXCEEDED } from '../../schema/budget.ts';
 import type { RunEvent, RunEventOf, Ticket } from '../../schema/run-event.ts';
 import { type LogRow, runEventOf } from '../replay-events.ts';
 import { type EventFields, frame } from './frames.ts';
@@ -70,15 +71,16 @@ const interruptOf = (toolCallId: string, ticket: Ticket | undefined): Interrupt 
   if (!ticket) return { id: toolCallId, reason: 'tool_call', toolCallId };
   const { digest, tickets } = ticket;
   const { id, action, message, parameters, response_schema } = ticket.suspension;
+  const isOfBudget = action === BUDGET_EXCEEDED;
   return {
     id: id.trim() === '' ? toolCallId : id,
-    reason: 'tool_call',
-    toolCallId,
+    ...(isOfBudget ? { reason: 'budget_exceeded' } : { reason: 'tool_call', toolCallId }),
     message,
     responseSchema: isObject(response_schema) ? response_schema : undefined,
     metadata: {
       action,
       ...(action === AUTH_REQUIRED && parameters !== undefined && { authorization: parameters }),
+      ...(isOfBudget && { budget: parameters }),
       ...(digest !== undefined && { digest }),
       ...(tickets && { tickets }),
     },

@@ -1,6 +1,8 @@
 import { AUTH_REQUIRED, AuthorizationWait } from '../../schema/authorization.ts';
+import { BUDGET_EXCEEDED, ReachedLimit } from '../../schema/budget.ts';
 import type { TicketBelow } from '../../schema/run.ts';
 import type { RunEventOf, Ticket, ToolResult } from '../../schema/run-event.ts';
+import { isBudgetTicket } from '../../tools/tickets.ts';
 import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
 
 /**
@@ -106,6 +108,7 @@ export const callResumed = (
   earlier: EarlierCalls | undefined,
 ): string => {
   calls.streamed.delete(target_id);
+  if (isBudgetTicket(target_id)) return '';
   const shown = present(calls, target_id, earlier);
   if (action === 'cancel') return shown + frame('tool-output-denied', { toolCallId: target_id });
   const failed =
@@ -121,7 +124,7 @@ export const callResumed = (
 const resultFrame = (id: string, { status, data, message, metadata, suspension }: ToolResult): string => {
   if (status === 'error') return errorFrame(id, message ?? TOOL_FAILED);
   if (status === 'pending') {
-    return suspension ? askingFrames(id, askingIn(suspension)) : '';
+    return suspension ? (limitFrame(suspension) ?? askingFrames(id, askingIn(suspension))) : '';
   }
   const described = metadata !== undefined && Object.keys(metadata).length > 0;
   return outputFrame(id, described ? { data, metadata } : data);
@@ -187,6 +190,24 @@ export const accountPart = (toolCallId: string, { ticket_id: ticketId, wait }: A
       expiresAt: wait.expires_at,
     },
   };
+
+/** Describes the budget that an inference waits for; undefined for other tickets. */
+export const limitFrameOf = (
+  ticketId: string,
+  reason: string | undefined,
+  shown: unknown,
+): string | undefined => {
+  const limit = reason === BUDGET_EXCEEDED ? ReachedLimit.safeParse(shown).data : undefined;
+  if (!limit) return undefined;
+  const { resets_at, ...data } = limit;
+  return frame('data-budget', {
+    id: ticketId,
+    data: { ticketId, ...data, ...(resets_at !== undefined && { resetsAt: resets_at }) },
+  });
+};
+
+const limitFrame = ({ suspension: { id, action, parameters } }: Ticket): string | undefined =>
+  limitFrameOf(id, action, parameters);
 
 /** `providerExecuted` prevents the client from sending the result back. */
 const outputFrame = (toolCallId: string, output: unknown, more: { preliminary?: true } = {}): string =>

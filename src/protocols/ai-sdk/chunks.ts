@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ReachedLimit } from '../../schema/budget.ts';
 import { Json, JsonObject } from '../../schema/json.ts';
 import { Message } from '../../schema/message.ts';
 import { StateSnapshot, TicketBelow } from '../../schema/run.ts';
@@ -89,6 +90,12 @@ export const UiMessageChunk = z
         expiresAt: z.int(),
       }),
     ).meta({ description: 'the account that a call waits for; the user connects it at `url`' }),
+    data(
+      'data-budget',
+      ReachedLimit.omit({ resets_at: true }).extend({ ticketId: z.string(), resetsAt: z.int().optional() }),
+    ).meta({
+      description: 'the exhausted budget that the run waits for',
+    }),
     chunk('tool-output-available', {
       toolCallId,
       output: z.unknown(),

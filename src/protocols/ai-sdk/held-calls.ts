@@ -1,5 +1,5 @@
 import type { GoingCall, WaitingTicket } from '../../schema/run.ts';
-import { askingFrames, type EarlierCalls, waitIn } from './calls.ts';
+import { askingFrames, type EarlierCalls, limitFrameOf, waitIn } from './calls.ts';
 import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
 
 /**
@@ -9,6 +9,8 @@ import { DELTA_END, frame, toolDeltaHead } from './frames.ts';
  */
 export const heldCalls = (tickets: readonly WaitingTicket[], decided: ReadonlySet<string>): string[] =>
   tickets.flatMap((ticket) => {
+    const limit = limitFrameOf(ticket.ticket_id, ticket.reason, ticket.arguments);
+    if (limit !== undefined) return decided.has(ticket.ticket_id) ? [] : [limit];
     if (decided.has(ticket.ticket_id)) return goingCall(ticket);
     const asking = askingFrames(ticket.tool_call_id, {
       ...ticket,

@@ -1,6 +1,7 @@
 import type { InputRequests, ServerContext } from '@modelcontextprotocol/server';
 import type { DecisionInput } from '../../runtime/index.ts';
 import { AUTH_REQUIRED, AuthorizationWait } from '../../schema/authorization.ts';
+import { BUDGET_EXCEEDED } from '../../schema/budget.ts';
 import { digestOfTicket } from '../../schema/call-digest.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import type { Json } from '../../schema/json.ts';
@@ -29,6 +30,7 @@ export const createQuestions = (
   const tickets = waiting?.tickets ?? [];
   const questions = tickets.flatMap((ticket) => {
     const wait = waitOf(ticket);
+    if (isForBudget(ticket)) return [];
     if (wait ? !shows.urls : !shows.forms) return [];
     const question = wait
       ? inputRequired.elicitUrl({ message: messageOf(ticket), url: wait.url })
@@ -39,6 +41,10 @@ export const createQuestions = (
     ? undefined
     : Object.fromEntries(questions);
 };
+
+/** A budget is not raised by the user of a client. */
+const isForBudget = ({ reason, tickets = [] }: Pick<WaitingTicket, 'reason' | 'tickets'>): boolean =>
+  reason === BUDGET_EXCEEDED || tickets.some((below) => below.reason === BUDGET_EXCEEDED);
 
 /** The accounts that a run waits for, as the error of earlier revisions lists them. */
 export const createUrlElicitations = ({ waiting }: Run) =>
@@ -109,6 +115,7 @@ export const decisionsIn = (
   responses: ServerContext['mcpReq']['inputResponses'],
 ): DecisionInput[] =>
   (waiting?.tickets ?? []).flatMap((ticket) => {
+    if (isForBudget(ticket)) return [];
     const response = inputResponse(responses, ticket.ticket_id);
     if (response.kind !== 'elicit') return [];
     return decisionOf(ticket, response.action === 'accept' ? (response.content ?? {}) : undefined) ?? [];
