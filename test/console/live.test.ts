@@ -261,6 +261,19 @@ t.test('names why a principal may not decide', async (t) => {
   const budget = open({ reason: 'budget:exceeded', resume_mode: 'pass_decision_to_tool' });
   t.match(rightsOn(budget, who(['member'], 'alice')), { approve: { needs: 'configure:budgets' } });
   t.match(rightsOn(budget, who(['configure:budgets'], 'bob')), nothing);
+  const limit = { budget: 'b', unit: 'usd', spent: 1, limit: 1 };
+  const ofDelegate = open({
+    reason: 'agent_delegate:budget_exceeded',
+    resume_mode: 'use_decision_as_tool_result',
+    tickets: [
+      {
+        ...{ id: 'budget_1', tool: 'budget', arguments: limit, agent_id: 'mailer' },
+        ...{ resume_mode: 'pass_decision_to_tool', reason: 'budget:exceeded' },
+      },
+    ],
+  });
+  t.equal(asksFor(ofDelegate.ticket), 'budget');
+  t.match(rightsOn(ofDelegate, who(['member'], 'alice')), { approve: { needs: 'configure:budgets' } });
   const account = open({ reason: 'mcp:auth_required' });
   t.match(rightsOn(account, who(['member'], 'alice')), nothing);
   t.match(

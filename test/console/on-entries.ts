@@ -113,7 +113,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
       limits: { usd: 20 },
       window: { every: 'day' },
       per: ['agent'],
-      on_exceeded: 'stop',
+      on_exceeded: 'pause',
     });
     await rowOf(page, 'monthly').getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Beyond the limit').selectOption('only report');

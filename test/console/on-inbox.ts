@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { asks } from '../service/models.ts';
 import { eventually } from '../service/troupe.ts';
-import { ASKS_FIRST, askWith, headers, read } from './ask.ts';
+import { ASKS_FIRST, ask, askWith, headers, read } from './ask.ts';
 import type { House } from './visit.ts';
 
 /** The inbox: pending decisions and their outcomes. */
@@ -73,6 +73,52 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
         .click();
       await page.getByTestId('span-panel').getByText('Ada', { exact: true }).waitFor();
     });
+  });
+
+  t.test('raises a budget that a run waits for, and ends another run', async (t) => {
+    const spender = { ...ASKS_FIRST, id: 'spends', plugin_ids: [], sections: {} };
+    await troupe.call('POST', '/v1/config/agents', spender, headers);
+    const budget = {
+      id: 'spent',
+      match: { agent: 'spends' },
+      window: { every: 'total' },
+      limits: { tokens: 1 },
+    };
+    t.equal((await troupe.call('POST', '/v1/config/budgets', budget, headers)).status, 201);
+    const { run_id } = await ask(troupe, 'spends', 'What is the weather?');
+    const { page, go } = await house.visit(t);
+    await go('/budgets');
+    await page.getByText('1 run waits for an exhausted budget').waitFor();
+    await page.getByRole('link', { name: 'Decide in the inbox' }).click();
+    const { waiting } = Object(await read(troupe, `/v1/runs/${run_id}`));
+    const ticket = String(waiting.ticket_ids[0]);
+    await select(page, ticket);
+    const detail = page.getByRole('region', { name: 'Decision' });
+    await detail.getByText('spent', { exact: true }).first().waitFor();
+    await card(page, ticket).getByTestId('inbox-approve').click();
+    await button(page, 'Raise the limit').click();
+    await page.getByText('Enter an amount above 0.').waitFor();
+    await page.getByLabel('Additional tokens').fill('100000');
+    await page.getByLabel('For this run only').check();
+    await button(page, 'Raise the limit').click();
+    await toast(page, 'Answered');
+    t.match(await isDone(run_id), { termination_reason: { type: 'natural_end' } });
+
+    const other = await ask(troupe, 'spends', 'And tomorrow?');
+    const { waiting: wait } = Object(await read(troupe, `/v1/runs/${other.run_id}`));
+    const second = String(wait.ticket_ids[0]);
+    await select(page, second);
+    await card(page, second).getByTestId('inbox-deny').click();
+    await button(page, 'Deny').last().click();
+    await toast(page, 'Denied');
+    t.match(await isDone(other.run_id), { termination_reason: { value: { code: 'budget' } } });
+    await go('/budgets?counters=spent');
+    await page
+      .getByRole('dialog', { name: 'Counters of spent' })
+      .getByText(/of \d+ tokens/)
+      .waitFor();
+    await troupe.call('DELETE', '/v1/config/budgets/spent', undefined, headers);
+    await troupe.call('DELETE', '/v1/config/agents/spends', undefined, headers);
   });
 
   t.test('denies a call with a reason by keyboard only', async (t) => {

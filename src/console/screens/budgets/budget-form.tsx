@@ -5,6 +5,6 @@ export const BUDGET: EntryDescriptor = {
   namespace: 'budgets',
   entity: 'entity.budget',
   texts,
-  start: { id: '', window: { every: 'month' }, limits: {}, on_exceeded: 'stop' },
+  start: { id: '', window: { every: 'month' }, limits: {}, on_exceeded: 'pause' },
   fields: () => ['id', 'limits', 'window', 'per', 'match', 'on_exceeded', 'warn_at', 'unpriced'],
 };

@@ -9,7 +9,8 @@ import { texts } from './texts.ts';
 /** Raises an exhausted budget for the rest of its window, or for the run that waits. */
 export const BudgetForm = (props: FormProps) => {
   const t = useTexts(texts);
-  const given = props.open.ticket.arguments;
+  const { arguments: own, tickets: [below] = [] } = props.open.ticket;
+  const given = below ? below.arguments : own;
   const unit = isObject(given) && given.unit === 'tokens' ? 'tokens' : 'usd';
   const [extra, setExtra] = useState<number | string | undefined>();
   const [isOfRun, setOfRun] = useState(false);

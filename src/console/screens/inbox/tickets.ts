@@ -22,7 +22,8 @@ export const asksFor = ({ resume_mode, tickets, reason }: Asking): Asks => {
   if (reason === 'budget:exceeded') return 'budget';
   if (reason === 'mcp:auth_required') return 'connection';
   // A delegating call requests what its delegate waits for.
-  if (tickets?.length && tickets.every((below) => asksFor(below) === 'permission')) return 'permission';
+  for (const same of ['permission', 'budget'] as const)
+    if (tickets?.length && tickets.every((below) => asksFor(below) === same)) return same;
   if (resume_mode === 'use_decision_as_tool_result') return 'answer';
   return resume_mode === 'pass_decision_to_tool' ? 'arguments' : 'permission';
 };
