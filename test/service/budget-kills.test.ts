@@ -42,11 +42,12 @@ const runsOf = async (client: Client): Promise<Run[]> => {
 const spentBy = ({ input_tokens, output_tokens, cut_off }: Run): number =>
   input_tokens + output_tokens + (cut_off?.input_tokens ?? 0) + (cut_off?.output_tokens ?? 0);
 
+const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+
 t.setTimeout(LONG ? 900_000 : 120_000);
 
-t.test(`${KILLS} kills leave counters that equal the usage of the runs`, async (t) => {
+t.test(`${KILLS} kills leave counters that equal the usage of the runs (check 79)`, async (t) => {
   const dir = t.testdir();
-  const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
   let service = await serve(t, dir);
   const budget = {
     id: 'b',
@@ -97,3 +98,64 @@ t.test(`${KILLS} kills leave counters that equal the usage of the runs`, async (
     runs.reduce((sum, run) => sum + spentBy(run), 0),
   );
 });
+
+/** Raises the budget of each run that waits, and returns the tokens of the accepted decisions. */
+const raiseWaiting = async (client: Client, tokens: number): Promise<number> => {
+  const { items = [] } = Object((await client.call('GET', '/v1/runs?status=waiting&limit=100')).body);
+  const raised = await Promise.all(
+    items.map(async ({ run_id, waiting }: Run) => {
+      const toolCallId = waiting?.ticket_ids?.[0];
+      if (toolCallId === undefined) return 0;
+      const decision = { toolCallId, action: 'resume', payload: { extra: { tokens } } };
+      const answer = await client.call('POST', `/v1/runs/${run_id}/decision`, decision, admin);
+      return answer.status === 202 ? tokens : 0;
+    }),
+  );
+  return raised.reduce((sum, each) => sum + each, 0);
+};
+
+t.test(
+  `${KILLS} kills lose no amount that a decision has added, and no run that waits (check 79)`,
+  async (t) => {
+    const dir = t.testdir();
+    let service = await serve(t, dir);
+    const budget = {
+      id: 'b',
+      match: { agent: 'spender' },
+      window: { every: 'total' },
+      limits: { tokens: 1000 },
+      on_exceeded: 'pause',
+    };
+    t.equal((await service.client.call('PUT', '/v1/config/budgets/b', budget, admin)).status, 200);
+    let accepted = 0;
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await Promise.all(
+        Array.from({ length: RUNS_PER_LIFE }, (_, index) => start(service.client, `t${kill}-${index}`)),
+      );
+      accepted += await raiseWaiting(service.client, 700);
+      await setTimeout(Math.random() * 60);
+      service.kill();
+      await service.exit;
+      service = await serve(t, dir);
+    }
+    const runs = await eventually(
+      async () => {
+        accepted += await raiseWaiting(service.client, 20_000);
+        return runsOf(service.client);
+      },
+      (all) => all.length > 0 && all.every(({ status }) => status === 'done'),
+    );
+    t.ok(runs.every(({ termination_reason: end }) => end?.type === 'natural_end'));
+    service.kill();
+    await service.exit;
+    const store = await openStore({ dir, durability: 'process' });
+    const [counter] = store.budgetCounters.all(undefined, 10);
+    await store.close();
+    t.equal(
+      counter?.tokens,
+      runs.reduce((sum, run) => sum + spentBy(run), 0),
+    );
+    t.ok(accepted > 0, 'runs have waited');
+    t.equal(counter?.extra?.tokens, accepted);
+  },
+);
