@@ -1,4 +1,6 @@
+import { Integrity } from '../schema/outcome.ts';
 import { ownerOf } from '../schema/partition.ts';
+import type { StoredResponse } from '../schema/stored-response.ts';
 import { ownTurn } from '../schema/turns.ts';
 import type { Batch } from './engine/batch.ts';
 import type { Environment } from './engine/environment.ts';
@@ -6,6 +8,7 @@ import type { Key } from './engine/keys.ts';
 import type { Table } from './engine/table.ts';
 import type { Entry } from './repair/derived.ts';
 import type { DispatchRow } from './tables/dispatches.ts';
+import { type FileRow, threadFileId } from './tables/files.ts';
 import type { StoredMessage } from './tables/messages.ts';
 import type { PushConfigTable } from './tables/push-configs.ts';
 import type { PushFollowed } from './tables/push-outbox.ts';
@@ -13,6 +16,7 @@ import type { ReceivedMessage } from './tables/received-messages.ts';
 import type { RunRow } from './tables/runs.ts';
 import { eventsIn, packEvents, placesIn, type StoredEvents } from './tables/stored-events.ts';
 import type { ThreadRecord } from './tables/threads.ts';
+import { createTranscriptTable } from './tables/transcripts.ts';
 import type { TransferPlan } from './transfer-plan.ts';
 import { createRenaming, type Renaming } from './transferred-names.ts';
 
@@ -20,7 +24,7 @@ import { createRenaming, type Renaming } from './transferred-names.ts';
 
 /** A record before and after, from which other rows are derived. */
 export type Moved = {
-  table: 'threads' | 'runs' | 'dispatches';
+  table: 'threads' | 'runs' | 'dispatches' | 'files';
   before: Entry;
   after: Entry;
 };
@@ -45,6 +49,7 @@ const createThreadMover = (env: Environment) => {
   const threads = env.table<ThreadRecord>('threads');
   const messages = env.table<StoredMessage>('messages');
   const events = env.table<StoredEvents>('events');
+  const transcripts = createTranscriptTable(env);
 
   return async (batch: Batch, plan: TransferPlan, renaming: Renaming, id: string): Promise<Moved[]> => {
     const { from, to } = plan;
@@ -63,12 +68,16 @@ const createThreadMover = (env: Environment) => {
       replace(events, batch, before, { key, value: packEvents(renamed, [...places]) });
     }
     await moveOthers(env, batch, place, renaming);
+    await moveResponses(env, batch, place, renaming);
+    // The chat belongs to its former owner.
+    transcripts.removeAll(batch, from, id);
     return [
       {
         table: 'threads',
         before: { key: place.from, value: record },
         after: { key: place.to, value: after },
       },
+      ...moveFiles(env, batch, place),
     ];
   };
 };
@@ -105,6 +114,41 @@ const moveOthers = async (
   const states = env.table<object>('state');
   for await (const [before, key] of rowsOf(states, place))
     replace(states, batch, before, { key, value: renaming.state(before.value) });
+};
+
+/** The legs of responses, and their times. */
+const moveResponses = async (
+  env: Environment,
+  batch: Batch,
+  place: ThreadPlace,
+  renaming: Renaming,
+): Promise<void> => {
+  const responses = env.table<StoredResponse>('responses');
+  const times = env.table<object>('response_times');
+  for await (const [before, [scope = '', id = '', ...rest]] of rowsOf(responses, place)) {
+    const key = [scope, id, ...rest.map(renaming.runPart)];
+    const value = renaming.fields(before.value);
+    replace(responses, batch, before, { key, value });
+    const { created_at, thread_id, run_id, leg } = value;
+    const time = { key: [created_at, ...before.key], value: undefined };
+    replace(times, batch, time, { key: [created_at, ...key], value: { scope, thread_id, run_id, leg } });
+  }
+};
+
+/** The files that were sent in the thread. Their ids follow from it. */
+const moveFiles = (env: Environment, batch: Batch, place: ThreadPlace): Moved[] => {
+  const files = env.table<FileRow>('files');
+  const [scope = '', thread_id = ''] = place.to.map(String);
+  return Array.from(env.table<true>('thread_files').keys({ prefix: place.from }), ([, , file]) => {
+    const key = [String(file)];
+    const value = files.get(key);
+    if (!value) throw new Integrity(`file '${file}' is listed and has no record`);
+    const id = threadFileId({ scope, thread_id, sha256: value.sha256 });
+    const before = { key, value };
+    const after = { key: [id], value: { ...value, id, scope, thread_id } };
+    replace(files, batch, before, after);
+    return { table: 'files', before, after };
+  });
 };
 
 const createRunMover = (env: Environment, pushConfigs: PushConfigTable) => {

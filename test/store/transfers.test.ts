@@ -1,11 +1,14 @@
+import { createHash } from 'node:crypto';
 import type { RootDatabaseOptions } from 'lmdb';
 import t, { type Test } from 'tap';
 import { partitionOf } from '../../src/schema/partition.ts';
+import type { StoredResponse } from '../../src/schema/stored-response.ts';
 import { longUidOf } from '../../src/schema/thread-uid.ts';
 import { createCodec } from '../../src/store/engine/codec.ts';
 import { closePrivate, openRoot } from '../../src/store/engine/environment.ts';
 import type { Key } from '../../src/store/engine/keys.ts';
 import { examine, openStore, type Store } from '../../src/store/index.ts';
+import { threadFileId } from '../../src/store/tables/files.ts';
 import { eventsIn, type StoredEvents } from '../../src/store/tables/stored-events.ts';
 import { roundsOf } from '../long.ts';
 import { startChild } from './child.ts';
@@ -22,6 +25,12 @@ const BOB = partitionOf({ scope: SCOPE, user: 'bob' });
 const OF_THREADS = [
   'threads',
   'thread_index',
+  'thread_expiries',
+  'responses',
+  'response_times',
+  'files',
+  'thread_files',
+  'blobs',
   'messages',
   'message_by_run',
   'retractions',
@@ -48,8 +57,8 @@ const OF_THREADS = [
   'counters',
 ];
 
-/** Rows that a sender of messages has for a thread; they do not move with it. */
-const OF_SENDERS = ['received_messages', 'received_message_times'];
+/** Rows that a sender of messages or the owner of a chat has for a thread; they do not move with it. */
+const OF_SENDERS = ['received_messages', 'received_message_times', 'transcripts', 'thread_transcripts'];
 
 /** The tables whose rows name no partition, so that nothing in them moves. */
 const OTHERS = [
@@ -72,6 +81,10 @@ const OTHERS = [
   'eval_run_items',
   'eval_run_work',
   'eval_runs',
+  'file_ends',
+  'file_index',
+  'idempotency',
+  'idempotency_times',
   'key_ends',
   'key_uses',
   'keys',
@@ -148,6 +161,28 @@ const sorted = (value: unknown): unknown => {
 
 const hook = (task_id: string) => ({ scope: ALICE, task_id, id: 'hook' });
 
+const CONTENT = Buffer.from('image');
+const SHA256 = createHash('sha256').update(CONTENT).digest('hex');
+const FILE = threadFileId({ scope: ALICE, thread_id: 'thread1', sha256: SHA256 });
+/** The same content has another id in the other thread. */
+const MOVED_FILE = threadFileId({ scope: BOB, thread_id: longUidOf('alice', 'thread1'), sha256: SHA256 });
+
+const response = (run_id: string): StoredResponse => ({
+  run_id,
+  thread_id: 'thread1',
+  leg: 1,
+  status: 'completed',
+  created_at: CREATED,
+  from_seq: 0,
+  echo: { model: 'a' },
+  inputs: [],
+  items: [],
+  events: [],
+  next: 0,
+  reserved: 1000,
+  calls: 0,
+});
+
 const named = (id: string, run_id?: string) => ({ ...event(id, run_id), thread_id: 'thread1' });
 
 /** Rows of every table of a thread, and of one below it. Both have ids that clients chose. */
@@ -155,7 +190,15 @@ const fill = (store: Store, { visibility }: { visibility: 'private' | 'read' }):
   const owned = { owner: 'alice', visibility } as const;
   const metadata = { created_at: CREATED, updated_at: CREATED + 5 };
   const uid = longUidOf('alice', 'thread1');
-  const links = { ...owned, uid, resource_id: 'room', latest_run_id: 'job', open_run_id: 'job', metadata };
+  const links = {
+    ...owned,
+    uid,
+    resource_id: 'room',
+    expires_at: CREATED + 99,
+    latest_run_id: 'job',
+    open_run_id: 'job',
+    metadata,
+  };
   const below = { ...owned, uid: longUidOf('alice', 'thread2'), parent_thread_id: 'thread1', metadata };
   const trace = { origin: 'user', adapter: 'internal', run_mode: 'foreground' } as const;
   const job = run('job', {
@@ -222,6 +265,19 @@ const fill = (store: Store, { visibility }: { visibility: 'private' | 'read' }):
     store.pushConfigs.put(batch, { ...hook('job'), url: 'https://hooks.example/', token: 'secret' });
     store.pushOutbox.append(batch, hook('job'), { body: '{}', attempts: 1, available_at: 1 });
     store.pushOutbox.follow(batch, { place: hook('job'), mark: { state: 's', timestamp: 't' } });
+    store.responses.put(batch, ALICE, response('job'));
+    batch.blobs.set(SHA256, CONTENT);
+    store.files.keepInThread(batch, {
+      scope: ALICE,
+      thread_id: 'thread1',
+      sha256: SHA256,
+      bytes: CONTENT.byteLength,
+      filename: 'a.png',
+      media_type: 'image/png',
+      created_at: CREATED,
+    });
+    const answered = { thread_id: 'thread1', seq: 1, asked: 'digest', at: CREATED };
+    store.transcripts.put(batch, { scope: ALICE, chat: 'c', agent_id: 'a', digest: 'd' }, answered);
     store.received.put(batch, ALICE, 'print', { task_id: 'job', message_id: 'm', accepted_at: CREATED });
   });
 };
@@ -269,6 +325,7 @@ const open = (dir: string): Promise<Store> => openStore({ dir, durability: 'proc
 const renamedIn = (text: string): string =>
   text
     .replaceAll(ALICE, BOB)
+    .replaceAll(FILE, MOVED_FILE)
     .replaceAll('"owner":"alice"', '"owner":"bob"')
     .replace(
       /(?<!"(?:text|id)":)"(thread1|thread2|job|past|child)"/g,
@@ -307,8 +364,8 @@ const checkTables = (t: Test, before: Rows, after: Rows): void => {
     'a new table: move its rows with their thread (store/transferred-rows.ts), or list it above',
   );
   for (const name of OF_THREADS) {
-    const had = every(before, name).filter(
-      (row) => row.includes('thread1') || row.includes('job') || row.includes('child'),
+    const had = every(before, name).filter((row) =>
+      ['thread1', 'job', 'child', FILE].some((name) => row.includes(name)),
     );
     if (name !== 'counters' && name !== 'ended_work') t.ok(had.length > 0, `${name} has rows of the thread`);
   }

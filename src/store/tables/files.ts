@@ -202,7 +202,11 @@ const count = (counters: Counters, batch: Batch, { scope, bytes }: FileRow, sign
 };
 
 /** Derived from its content, so that a thread has one file of it. */
-const threadFileId = ({ scope, thread_id, sha256 }: ThreadFile): string =>
+export const threadFileId = ({
+  scope,
+  thread_id,
+  sha256,
+}: Pick<ThreadFile, 'scope' | 'thread_id' | 'sha256'>): string =>
   `file-${createHash('sha256').update(`${scope}\0${thread_id}\0${sha256}`).digest('hex').slice(0, 32)}`;
 
 /** Names of counters; no scope begins like them. */
