@@ -152,7 +152,7 @@ const asksAuthentication = ({ reason }: Asking): boolean =>
   reason === AUTH_REQUIRED || reason === 'agent_delegate:auth_required';
 
 /** Whether a ticket waits for a budget: that of the run itself, or of a delegate. */
-const asksForBudget = ({ reason }: Asking): boolean =>
+export const asksForBudget = ({ reason }: Asking): boolean =>
   reason === BUDGET_EXCEEDED || reason === 'agent_delegate:budget_exceeded';
 
 type Asking = Pick<WaitingTicket, 'resume_mode' | 'reason'>;

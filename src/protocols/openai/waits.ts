@@ -3,6 +3,7 @@ import { AUTH_REQUIRED } from '../../schema/authorization.ts';
 import { digestOfTicket } from '../../schema/call-digest.ts';
 import type { Json } from '../../schema/json.ts';
 import type { Waiting, WaitingTicket } from '../../schema/run.ts';
+import { asksForBudget } from '../../schema/run-state.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 
 /**
@@ -15,6 +16,8 @@ export type Waits = {
   calls: readonly WaitingTicket[];
   /** Calls that need a permission, or an account. */
   permissions: readonly WaitingTicket[];
+  /** Waits for budgets, which the user of a chat cannot decide. */
+  budgets: readonly WaitingTicket[];
   /** Calls that ask for an input. */
   questions: readonly WaitingTicket[];
   /** Question of a remote agent, which has no ticket. */
@@ -30,9 +33,11 @@ export const waitsOf = (
   const names = new Set(declared.map(({ id }) => id));
   const isCall = (ticket: WaitingTicket): boolean =>
     ticket.resume_mode === 'use_decision_as_tool_result' && !ticket.tickets && names.has(ticket.tool_name);
-  const others = tickets.filter((ticket) => !isCall(ticket));
+  const budgets = tickets.filter(asksForBudget);
+  const others = tickets.filter((ticket) => !isCall(ticket) && !asksForBudget(ticket));
   return {
     calls: tickets.filter(isCall),
+    budgets,
     permissions: others.filter(asksPermission),
     questions: others.filter((ticket) => !asksPermission(ticket)),
     message: tickets.length === 0 && waiting?.reason === 'user_input' ? waiting.message : undefined,
@@ -44,8 +49,12 @@ const asksPermission = ({ resume_mode, reason, tickets }: WaitingTicket): boolea
   reason === AUTH_REQUIRED || tickets !== undefined || resume_mode === 'replay_tool_call';
 
 /** @param isKeyed whether the client can return to the thread */
-export const waitText = ({ permissions, questions, message }: Waits, isKeyed: boolean): string => {
-  const texts = [...permissions.flatMap(permissionTexts), ...questions.map(questionText)];
+export const waitText = ({ permissions, budgets, questions, message }: Waits, isKeyed: boolean): string => {
+  const texts = [
+    ...permissions.flatMap(permissionTexts),
+    ...questions.map(questionText),
+    ...budgets.map(budgetText),
+  ];
   if (message !== undefined && message.trim() !== '') texts.push(message);
   if (permissions.some(({ reason }) => reason !== AUTH_REQUIRED)) texts.push(isKeyed ? REPLY : IN_INBOX);
   return texts.join('\n\n');
@@ -74,6 +83,9 @@ const accountText = (message: string, args: Json | undefined): string => {
   const url = typeof args === 'object' && args !== null && !Array.isArray(args) ? args.url : undefined;
   return typeof url === 'string' ? `**Account needed**: ${message} ${url}` : `**Account needed**: ${message}`;
 };
+
+const budgetText = ({ message = 'A budget is exhausted' }: WaitingTicket): string =>
+  `${message}. The answer continues when the budget is raised.`;
 
 const questionText = ({ tool_name, arguments: args, message }: WaitingTicket): string =>
   message ?? `${tool_name} ${shortened(JSON.stringify(args ?? {}), LONGEST_ARGUMENTS)}`;

@@ -8,7 +8,7 @@ import type { RunEvent } from '../../../src/schema/run-event.ts';
 
 const run_id = '01930000-0000-7000-8000-0000000000ab';
 const ids = { thread_id: 't', run_id };
-const NO_WAITS = { calls: [], permissions: [], questions: [], message: undefined };
+const NO_WAITS = { calls: [], permissions: [], budgets: [], questions: [], message: undefined };
 
 const optionsWith = (more: Partial<LegOptions> = {}): LegOptions => ({
   model: 'echo',
