@@ -81,21 +81,13 @@ export const createExecution = async (
     worker: `troupe-${randomUUID()}`,
   });
   runtime.threads.onTransfer(({ scope, runs }) => (moved) => {
-    if (moved) tasks.moved(scope, runs);
+    if (!moved) return;
+    tasks.moved(scope, runs);
+    openAiLegs.moved(scope, runs);
   });
   const evals = createEvaluations(foundation, config, { runtime, observability, events });
-  const { service, live } = config;
-  const assistant = createAssistant({
-    config: service,
-    store,
-    runtime,
-    live: live.models,
-    hasRejectedKey: (provider) => observability.stats?.hasRejectedKey(provider) ?? false,
-    log,
-  });
-  const sweepBudgets = sweepingCounters(foundation);
-  const stopSweepingKeys = sweepingKeys(foundation);
-  const sweep = setInterval(() => chatStreams.sweep(monotonic(clock)), SWEEP_MS).unref();
+  const assistant = openAssistant(foundation, config, { runtime, observability });
+  const stopSweeps = startSweeps(foundation, chatStreams);
   return {
     events,
     observability,
@@ -113,12 +105,37 @@ export const createExecution = async (
       evals.runs.recover();
     },
     async stop(patience, waiting) {
-      clearInterval(sweep);
-      clearInterval(sweepBudgets);
-      stopSweepingKeys();
+      stopSweeps();
       await evals.runs.stop();
       await runtime.stop(patience, waiting);
     },
+  };
+};
+
+const openAssistant = (
+  { store, log }: Foundation,
+  { service, live }: Configuration,
+  { runtime, observability }: Pick<Execution, 'runtime' | 'observability'>,
+): Assistant =>
+  createAssistant({
+    config: service,
+    store,
+    runtime,
+    live: live.models,
+    hasRejectedKey: (provider) => observability.stats?.hasRejectedKey(provider) ?? false,
+    log,
+  });
+
+/** Returns a function that stops them. */
+const startSweeps = (foundation: Foundation, chatStreams: ReplayBuffers): (() => void) => {
+  const sweepBudgets = sweepingCounters(foundation);
+  const stopSweepingKeys = sweepingKeys(foundation);
+  const sweepStreams = (): void => chatStreams.sweep(monotonic(foundation.clock));
+  const sweep = setInterval(sweepStreams, SWEEP_MS).unref();
+  return () => {
+    clearInterval(sweep);
+    clearInterval(sweepBudgets);
+    stopSweepingKeys();
   };
 };
 

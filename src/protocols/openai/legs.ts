@@ -43,6 +43,8 @@ export type Legs = {
   replay(scope: string, row: StoredResponse, after: number): string[];
   onRunWritten(scope: string, written: WrittenRun): void;
   readonly runWatch: RunWatch;
+  /** Ends the streams and held requests of runs that have another owner now. */
+  moved(scope: string, run_ids: readonly string[]): void;
 };
 
 export type NewLeg = {
@@ -108,6 +110,12 @@ export const createLegs = (deps: LegsDeps): Legs => {
         const leg = book.open.get(keyOf(scope, run.run_id));
         if (leg?.last === run) endLeg(book, leg);
       },
+    },
+    moved(scope, run_ids) {
+      for (const run_id of run_ids) {
+        const leg = book.open.get(keyOf(scope, run_id));
+        if (leg) dropLeg(book, leg);
+      }
     },
   };
 };
@@ -430,6 +438,14 @@ const moveLeg = (leg: OpenLeg, event: ResponseEvent, { after, at, seq }: Written
 const NO_USAGE = { input: 0, output: 0, cached: 0, written: 0, reasoning: 0 };
 
 /** The end is stored. */
+const dropLeg = ({ open }: Book, leg: OpenLeg): void => {
+  const { scope, row, encoder, followers } = leg;
+  open.delete(keyOf(scope, row.run_id));
+  for (const reader of followers) reader.end();
+  followers.clear();
+  leg.resolve(resourceOf(row, outputSoFar(encoder)));
+};
+
 const endLeg = ({ open, legEnded }: Book, leg: OpenLeg): void => {
   const { scope, row, encoder, followers } = leg;
   const key = keyOf(scope, row.run_id);

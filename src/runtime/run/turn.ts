@@ -41,7 +41,6 @@ export const createTurn = (
   }: Pick<Turn, 'stream' | 'checkpoint' | 'logCompaction' | 'traceFor' | 'account' | 'noteUsage'>,
 ): Turn => {
   const { run_id, thread_id } = run;
-  const ownerOfFiles = partitionOf({ scope: baseOf(ledger.scope), user: run.user });
   const state = createRunState(run.state, keptFor(ledger, run_id));
   // An agent that takes over the run has the same client tools.
   const equipped = (each: ResolvedAgent) =>
@@ -49,8 +48,7 @@ export const createTurn = (
   return {
     scope: ledger.scope,
     actsFor: actingUser(run),
-    files: deps.toolFiles?.(ownerOfFiles),
-    acceptFiles: (content) => acceptFiles(deps, ownerOfFiles, [{ content: [...content] }])[0]?.content ?? [],
+    ...filesFor(deps, ledger, run),
     mayDecide: (author, call) => deps.mayDecide?.(ledger.scope, author, call) ?? true,
     run_id,
     thread_id,
@@ -101,6 +99,19 @@ export const createTurn = (
     structured: undefined,
     response: from === 'created' ? '' : lastAnswer(historyOf(ledger), run_id),
     checkpoint,
+  };
+};
+
+/** The files of the user of the run. */
+const filesFor = (
+  deps: RuntimeDeps,
+  { scope }: Pick<Ledger, 'scope'>,
+  { user }: Pick<TurnInput['run'], 'user'>,
+): Pick<Turn, 'files' | 'acceptFiles'> => {
+  const owner = partitionOf({ scope: baseOf(scope), user });
+  return {
+    files: deps.toolFiles?.(owner),
+    acceptFiles: (content) => acceptFiles(deps, owner, [{ content: [...content] }])[0]?.content ?? [],
   };
 };
 

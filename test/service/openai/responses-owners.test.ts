@@ -1,4 +1,6 @@
 import t from 'tap';
+import { admin } from '../budget.ts';
+import { eventually } from '../troupe.ts';
 import { withUsers } from '../users.ts';
 import { startResponses } from './responses.ts';
 
@@ -36,6 +38,21 @@ t.test('answers for a response of another user as for none (check 6)', async (t)
     body: { error: { code: 'previous_response_not_found' } },
   });
   t.equal((await ann.get(`/v1/responses/${id}`)).status, 200);
+});
+
+t.test('ends a held request whose thread gets another owner', async (t) => {
+  const service = await withUsers(t);
+  const ann = service.user('ann');
+  const ben = { id: 'ben', kind: 'person', grants: ['member'] };
+  t.equal((await service.call('POST', '/v1/users', ben, admin)).status, 201);
+  const held = ann.post('/v1/responses', { model: 'slow', input: 'hi', conversation: 'c1' });
+  await eventually(
+    async () => service.models.waiting(),
+    (waiting) => waiting === 1,
+  );
+  t.equal((await ann.call('PATCH', '/v1/threads/c1', { owner: 'ben' })).status, 200);
+  t.match(await held, { status: 200, body: { status: 'in_progress' } });
+  service.models.releaseAll();
 });
 
 t.test('rejects bad bodies with the path of the parameter (check 1)', async (t) => {
