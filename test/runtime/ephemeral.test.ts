@@ -149,8 +149,13 @@ t.test('executes an approved call before the first step', async (t) => {
   });
   t.equal(await done, 'ended');
   t.strictSame(tools.executed, ['c1']);
-  t.strictSame(typesOf(events()).slice(0, 3), ['run_start', 'tool_call_resumed', 'step_start']);
-  t.match(events()[1], { target_id: 'c1', action: 'resume', result: 'did c1' });
+  t.strictSame(typesOf(events()).slice(0, 4), [
+    'run_start',
+    'tool_call_executing',
+    'tool_call_resumed',
+    'step_start',
+  ]);
+  t.match(events()[2], { target_id: 'c1', action: 'resume', result: 'did c1' });
   t.strictSame(heard(), ['user: hi', 'assistant: ', 'tool: "did c1"']);
 });
 
@@ -187,7 +192,13 @@ t.test('keeps a call suspended when another one is decided', async (t) => {
   t.equal(await done, 'suspended');
   t.strictSame(tools.executed, ['c1']);
   t.equal(requests.length, 0);
-  t.strictSame(typesOf(events()), ['run_start', 'tool_call_resumed', 'state_snapshot', 'run_finish']);
+  t.strictSame(typesOf(events()), [
+    'run_start',
+    'tool_call_executing',
+    'tool_call_resumed',
+    'state_snapshot',
+    'run_finish',
+  ]);
 });
 
 t.test('cancels the run by a signal in the middle of an inference', async (t) => {

@@ -26,6 +26,7 @@ t.test('applies decisions on two tickets one after the other, in the order of th
   const inStream = (kind: string) => !/^(Mailbox|MessageC|ThreadM|RunQ|RunSubm)/.test(kind);
   t.strictSame((await view.kinds(run_id)).slice(before).filter(inStream), [
     'RunResumed',
+    'ToolCallExecutingObserved',
     'ToolCallResumed',
     'StateSnapshotObserved',
     'RunSuspended',
@@ -35,8 +36,9 @@ t.test('applies decisions on two tickets one after the other, in the order of th
   const then = (await view.events(run_id)).length;
   t.equal((await view.post('/decision', resume('perm_a'))).status, 202);
   await view.until(run_id, 'done');
-  t.strictSame((await view.kinds(run_id)).slice(then).filter(inStream).slice(0, 3), [
+  t.strictSame((await view.kinds(run_id)).slice(then).filter(inStream).slice(0, 4), [
     'RunResumed',
+    'ToolCallExecutingObserved',
     'ToolCallResumed',
     'StepStarted',
   ]);

@@ -126,6 +126,8 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_EVENT_CAPTURE_MODE', 'event_capture_mode', 'disabled | compacted | full_fidelity', 'compacted'],
   // Not in settings.md: an addition of this service.
   ['SERVICE_EVENT_RETENTION_DAYS', 'event_retention_days', 'int', '0'],
+  // Not in settings.md: the setting of work.md G3.
+  ['SERVICE_IDEMPOTENCY_RETENTION_SECS', 'idempotency.retention_secs', 'int ≥ 1', '86400'],
   ['SERVICE_FILES_ENABLED', 'files.enabled', 'bool', 'true'],
   ['SERVICE_FILES_MAX_BYTES', 'files.max_bytes', 'int ≥ 1', '67108864'],
   ['SERVICE_FILES_MAX_TOTAL_BYTES', 'files.max_total_bytes', 'int', '0'],
@@ -133,8 +135,6 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_FILES_DEFAULT_TTL_SECS', 'files.default_ttl_secs', 'int', '0'],
   ['SERVICE_FILES_LINK_TTL_SECS', 'files.link_ttl_secs', 'int ≥ 1', '3600'],
   ['SERVICE_FILES_GRACE_SECS', 'files.grace_secs', 'int', '600'],
-  // Not in settings.md: the setting of work.md G3.
-  ['SERVICE_IDEMPOTENCY_RETENTION_SECS', 'idempotency.retention_secs', 'int ≥ 1', '86400'],
   ['SERVICE_A2A_EXTENDED_CARD_BEARER_TOKEN', 'a2a_extended_card_bearer_token', 'string, *secret*', 'unset'],
   ['SERVICE_A2A_PUBLIC_BASE_URL', 'a2a_public_base_url', 'URL', 'unset'],
   ['SERVICE_A2A_PROVIDER_ORGANIZATION', 'a2a_provider_organization', 'string', 'Troupe'],

@@ -101,7 +101,11 @@ const taskOperations = (tasks: TaskHandlers): Route[] => [
     headers: TRACE_HEADERS,
     again: tasks.sendAgain,
     body: SendRequest,
-    responses: { 200: json(SendMessageResponse, 'The task of the message.'), 409: ErrorEnvelope },
+    responses: {
+      200: json(SendMessageResponse, 'The task of the message.'),
+      409: ErrorEnvelope,
+      422: ErrorEnvelope,
+    },
   }),
   ...operation('post', 'message:stream', tasks.stream, {
     id: 'streamA2aMessage',
@@ -110,7 +114,7 @@ const taskOperations = (tasks: TaskHandlers): Route[] => [
     headers: TRACE_HEADERS,
     again: tasks.streamAgain,
     body: SendRequest,
-    responses: { 200: events, 409: ErrorEnvelope },
+    responses: { 200: events, 409: ErrorEnvelope, 422: ErrorEnvelope },
   }),
   ...operation('get', 'tasks', tasks.list, {
     id: 'listA2aTasks',

@@ -39,7 +39,7 @@ export const modelRoutes = (deps: OpenAiDeps) => {
       tag: TAG,
       needs: 'invoke',
       errors: OPENAI_ERRORS,
-      responses: { 200: ModelList },
+      responses: { 200: ModelList, 426: OPENAI_ERRORS.schema },
       handle: ({ principal }) =>
         listBody(
           models().filter(({ id }) => may(principal, ['invoke', id])),

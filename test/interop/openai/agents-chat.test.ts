@@ -6,9 +6,15 @@ import { asks } from '../../service/models.ts';
 import { countRuns, startChat } from '../../service/openai/chat.ts';
 import type { Troupe } from '../../service/troupe.ts';
 
-/** The OpenAI Agents SDK over chat completions (openai.md 16). */
+/** The OpenAI Agents SDK over chat completions. */
 
 setTracingDisabled(true);
+
+/** The SDK listens to the process from its import on. */
+t.teardown(() => {
+  const added = process.listeners('unhandledRejection').at(-1);
+  if (added) process.off('unhandledRejection', added);
+});
 
 const modelOf = ({ url }: Troupe, model: string) =>
   new OpenAIChatCompletionsModel(new OpenAI({ baseURL: `${url}/v1`, apiKey: 'unused' }), model);

@@ -6,7 +6,7 @@ import { asks } from '../../service/models.ts';
 import { countRuns, startChat } from '../../service/openai/chat.ts';
 import type { Troupe } from '../../service/troupe.ts';
 
-/** The OpenAI-compatible provider of the AI SDK (openai.md 16). */
+/** The OpenAI-compatible provider of the AI SDK. */
 
 const providerOf = ({ url }: Troupe) =>
   createOpenAICompatible({

@@ -7,7 +7,7 @@ import { asks } from '../../service/models.ts';
 import { countRuns, startChat } from '../../service/openai/chat.ts';
 import type { Troupe } from '../../service/troupe.ts';
 
-/** LangChain over chat completions (openai.md 16). */
+/** LangChain over chat completions. */
 
 const modelOf = ({ url }: Troupe, model: string) =>
   new ChatOpenAI({ model, apiKey: 'unused', configuration: { baseURL: `${url}/v1` }, streamUsage: true });

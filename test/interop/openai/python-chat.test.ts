@@ -3,7 +3,7 @@ import { asks, type Inference } from '../../service/models.ts';
 import { countRuns, startChat } from '../../service/openai/chat.ts';
 import { openPython, type Python } from '../python.ts';
 
-/** The official clients of Python over chat completions: `openai`, LangChain, the Agents SDK (openai.md 16). */
+/** The official clients of Python over chat completions: `openai`, LangChain, the Agents SDK. */
 
 const python = await openPython('openai-python');
 

@@ -146,7 +146,7 @@ t.test('allows listed origins and exposes the headers that they need', async (t)
   });
   t.equal(
     answer.headers.get('access-control-expose-headers'),
-    'x-trace-total-events, x-trace-next-offset, x-request-id, idempotency-replayed, mcp-session-id',
+    'x-trace-total-events, x-trace-next-offset, x-request-id, idempotency-replayed, mcp-session-id, retry-after, openai-processing-ms, x-should-retry, x-troupe-run-id, x-troupe-thread-id',
   );
   t.equal(answer.headers.get('x-request-id'), 'page-1');
 });
