@@ -73,6 +73,8 @@ export const contractOf = (document: unknown): Contract => {
       const type = said.type?.split(';')[0]?.trim();
       const { content = {} } = response;
       if (type === undefined) return Object.keys(content).length > 0 ? 'there is no body' : undefined;
+      // A range of types stands for bytes.
+      if ('*/*' in content) return undefined;
       if (!(type in content)) {
         return `${of.operation.operationId} does not answer ${said.status} with ${type}`;
       }
