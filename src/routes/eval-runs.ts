@@ -16,6 +16,7 @@ import { EvalFrame, EvalRunAnswer, EvalRunList } from '../schema/eval-answers.ts
 import { EvalRun, EvalRunRequest, OnlineEvalRequest } from '../schema/eval-run.ts';
 import { Conflict, Invalid, Unavailable } from '../schema/outcome.ts';
 import { Cursor, count, Limit } from '../schema/paging.ts';
+import { demand, type Principal } from '../schema/principal.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { EvalRunId } from './parameters.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -167,6 +168,14 @@ const compared = (
   { baseline_run_id: baseline }: Pick<EvalRunRequest, 'baseline_run_id'>,
 ) => (baseline === undefined ? { run } : { run, diff: runs.compare(run, baseline) });
 
+/** Evaluating an agent starts it (identity.md 3.4). @throws Forbidden */
+const demandAgents = (
+  principal: Principal,
+  { agent_id, agents = [] }: Pick<EvalRunRequest, 'agent_id' | 'agents'>,
+): void => {
+  for (const id of agent_id === undefined ? agents : [agent_id, ...agents]) demand(principal, ['invoke', id]);
+};
+
 type Limits = { limits: EvalLimits };
 
 const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directory'> & Limits) => [
@@ -185,7 +194,8 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
       hold();
       return compared(runs, await ended(runs.ended(String(id))), body);
     },
-    async handle({ scope, body, header, hold, onGone, keyed }) {
+    async handle({ principal, scope, body, header, hold, onGone, keyed }) {
+      demandAgents(principal, body);
       const isAsync = body.async ?? prefersAsync(header('prefer'));
       const plan = planRun(body, isAsync, limits, directory);
       hold();
@@ -212,7 +222,8 @@ const makingRoutes = ({ runs, directory, limits }: Pick<Evals, 'runs' | 'directo
       hold();
       return { run: await ended(runs.ended(String(id))), persisted: true };
     },
-    async handle({ scope, body, hold, onGone, keyed }) {
+    async handle({ principal, scope, body, hold, onGone, keyed }) {
+      demandAgents(principal, body);
       const plan = planOnline(body, limits, directory);
       hold();
       const persisted = body.persist ?? true;

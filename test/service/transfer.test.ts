@@ -242,7 +242,7 @@ t.test('gives threads below to the new owner, and a thread without its parent', 
   const below = (await alice.call('POST', '/v1/threads/f1/fork', { id: 'f2' })).body;
   const first = (await give(alice, 'f1')).body;
   t.notOk('parent_thread_id' in first, 'the parent stays with Alice');
-  t.notOk('forked_from' in first, 'so does the thread that it was forked from');
+  t.notOk('forked_from' in first, 'the origin of the fork stays with Alice');
   t.match((await bob.call('GET', `/v1/threads/${below.uid}`)).body, {
     parent_thread_id: first.id,
     forked_from: { thread_id: first.id },
