@@ -151,6 +151,10 @@ const asksPermission = ({ resume_mode, reason }: Asking): boolean =>
 const asksAuthentication = ({ reason }: Asking): boolean =>
   reason === AUTH_REQUIRED || reason === 'agent_delegate:auth_required';
 
+/** Whether a person allows the call of a ticket, or connects the account that it needs: here, or where a delegate waits. */
+export const asksForConsent = (ticket: Asking): boolean =>
+  asksPermission(ticket) || asksAuthentication(ticket);
+
 /** Whether a ticket waits for a budget: that of the run itself, or of a delegate. */
 export const asksForBudget = ({ reason }: Asking): boolean =>
   reason === BUDGET_EXCEEDED || reason === 'agent_delegate:budget_exceeded';

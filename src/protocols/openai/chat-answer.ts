@@ -1,7 +1,7 @@
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
+import type { ResponseUsage } from '../../schema/stored-response.ts';
 import { holds, type LegEncoder, type LegOptions } from './chat-encoder.ts';
 import {
-  addUsage,
   BREAK,
   callBegins,
   callEnds,
@@ -9,14 +9,13 @@ import {
   endOfLeg,
   type LegStatus,
   messagesOfLeg,
-  NOTHING_SPENT,
-  type Spent,
   statusOfLeg,
   textsBehind,
   usageBody,
 } from './chat-leg.ts';
 import { failedRun, type OpenAiError } from './errors.ts';
 import { completionId } from './ids.ts';
+import { addUsage, NO_USAGE } from './usage.ts';
 
 /**
  * Collects the events of a leg to a chat completion without a stream (openai.md 6.2). Implemented as an encoder without
@@ -36,7 +35,7 @@ type State = {
   /** Length of the reasoning at the start of the step, to which a repeated step returns. */
   reasoningAt: number;
   truncated: boolean;
-  spent: Spent;
+  spent: ResponseUsage;
   outcome: ChatCompletion | OpenAiError | undefined;
   /** The end of the stream of a run that waits while its leg is open. */
   held: RunEventOf<'run_finish'> | undefined;
@@ -50,7 +49,7 @@ export const createChatAnswer = (options: LegOptions): ChatAnswer => {
     reasoning: '',
     reasoningAt: 0,
     truncated: false,
-    spent: NOTHING_SPENT,
+    spent: NO_USAGE,
     outcome: undefined,
     held: undefined,
     status: undefined,

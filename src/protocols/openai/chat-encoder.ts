@@ -1,8 +1,8 @@
 import type { Encoder } from '../../runtime/run/live-channel.ts';
 import type { Message } from '../../schema/message.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
+import type { ResponseUsage } from '../../schema/stored-response.ts';
 import {
-  addUsage,
   BREAK,
   type ClientCall,
   callBegins,
@@ -12,14 +12,13 @@ import {
   type LegEnd,
   type LegStatus,
   messagesOfLeg,
-  NOTHING_SPENT,
-  type Spent,
   statusOfLeg,
   textsBehind,
   usageBody,
 } from './chat-leg.ts';
 import { errorBody, failedRun } from './errors.ts';
 import { completionId } from './ids.ts';
+import { addUsage, NO_USAGE } from './usage.ts';
 import type { Waits } from './waits.ts';
 
 /**
@@ -90,7 +89,7 @@ type State = {
   hasText: boolean;
   isOver: boolean;
   truncated: boolean;
-  spent: Spent;
+  spent: ResponseUsage;
   /** The end of the stream of a run that waits while its leg is open. */
   held: RunEventOf<'run_finish'> | undefined;
   status: LegStatus | undefined;
@@ -105,7 +104,7 @@ export const createChatEncoder = (options: LegOptions): LegEncoder => {
     hasText: false,
     isOver: false,
     truncated: false,
-    spent: NOTHING_SPENT,
+    spent: NO_USAGE,
     held: undefined,
     status: undefined,
   };

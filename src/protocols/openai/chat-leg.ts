@@ -2,8 +2,8 @@ import { isPartBlock, type PartBlock } from '../../schema/answer-part.ts';
 import { isData, typeOfMedia } from '../../schema/media.ts';
 import { type Message, textOf } from '../../schema/message.ts';
 import type { Termination, WaitingTicket } from '../../schema/run.ts';
-import type { Usage } from '../../schema/run-event.ts';
 import { failureOf } from '../../schema/run-failure.ts';
+import type { ResponseUsage } from '../../schema/stored-response.ts';
 import { callId } from './ids.ts';
 import { shortened, type Waits, waitText } from './waits.ts';
 
@@ -135,24 +135,10 @@ export const callNumbers = (history: readonly Message[], run_id: string): Readon
   return numbers;
 };
 
-export type Spent = { prompt: number; completion: number; cached: number; reasoning: number };
-
-export const NOTHING_SPENT: Spent = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };
-
-export const addUsage = (spent: Spent, usage: Usage | undefined): Spent =>
-  usage
-    ? {
-        prompt: spent.prompt + (usage.prompt_tokens ?? 0),
-        completion: spent.completion + (usage.completion_tokens ?? 0),
-        cached: spent.cached + (usage.cache_read_tokens ?? 0),
-        reasoning: spent.reasoning + (usage.thinking_tokens ?? 0),
-      }
-    : spent;
-
-export const usageBody = ({ prompt, completion, cached, reasoning }: Spent) => ({
-  prompt_tokens: prompt,
-  completion_tokens: completion,
-  total_tokens: prompt + completion,
+export const usageBody = ({ input, output, cached, reasoning }: ResponseUsage) => ({
+  prompt_tokens: input,
+  completion_tokens: output,
+  total_tokens: input + output,
   prompt_tokens_details: { cached_tokens: cached, audio_tokens: 0 },
   completion_tokens_details: {
     reasoning_tokens: reasoning,

@@ -10,18 +10,16 @@ import type { Channel, RunWatch, WrittenRun } from '../../runtime/index.ts';
 import type { Reader } from '../../runtime/run/live-channel.ts';
 import type { Clock } from '../../schema/clock.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
-import type { Message } from '../../schema/message.ts';
 import type { Run, Termination } from '../../schema/run.ts';
 import { hasTag, type RunRecord } from '../../schema/run-state.ts';
-import type { StoredItem, StoredResponse } from '../../schema/stored-response.ts';
+import type { StoredResponse } from '../../schema/stored-response.ts';
 import type { Batch, Store } from '../../store/index.ts';
-import { isOfResponse, nameOf } from './events.ts';
-import { parseItemId } from './ids.ts';
-import { outputOf, type RunMessages, readRun } from './items.ts';
 import type { OutputItem } from './output.ts';
 import { replayEvents } from './replay.ts';
 import { endingOf, type ResponseResource, resourceOf } from './response.ts';
-import { createResponseEncoder, type EarlierCall, type ResponseEncoder } from './response-encoder.ts';
+import { createResponseEncoder, type ResponseEncoder } from './response-encoder.ts';
+import { earlierCalls, stateOf, storedOutput } from './stored-legs.ts';
+import { NO_USAGE } from './usage.ts';
 
 /**
  * The legs of responses, from the accepted request to their last event (openai-responses.md 7.1, 7.6, 12).
@@ -84,9 +82,9 @@ export const createLegs = (deps: LegsDeps): Legs => {
       const found = book.open.get(keyOf(scope, run_id));
       return found?.row.leg === leg ? found : undefined;
     },
-    read: (scope, row) => resourceOf(row, present(storedOutput(book, scope, row))),
+    read: (scope, row) => resourceOf(row, present(storedOutput(book.store, scope, row))),
     replay(scope, row, after) {
-      const items = storedOutput(book, scope, row);
+      const items = storedOutput(book.store, scope, row);
       const { events, status } = row;
       const resource = (at: StoredResponse['status']) =>
         resourceOf(row, at === status ? present(items) : [], at);
@@ -113,7 +111,9 @@ export const createLegs = (deps: LegsDeps): Legs => {
     },
     moved(scope, run_ids) {
       for (const run_id of run_ids) {
-        const leg = book.open.get(keyOf(scope, run_id));
+        const key = keyOf(scope, run_id);
+        book.without.delete(key);
+        const leg = book.open.get(key);
         if (leg) dropLeg(book, leg);
       }
     },
@@ -187,10 +187,10 @@ const openLeg = (book: Book, scope: string, { row, run, earlier }: Opened): Open
     step: run.steps,
     functions: new Set(run.activation?.options.frontend_tools?.map(({ id }) => id)),
     encrypted: row.encrypted === true,
-    earlier: earlierCalls(book, scope, earlier),
+    earlier: earlierCalls(book.store, scope, earlier),
     calls: row.calls,
     resource,
-    ...(row.events.length > 0 && { begun: stateOf(book, scope, row) }),
+    ...(row.events.length > 0 && { begun: stateOf(book.store, scope, row) }),
   });
   const leg: OpenLeg = {
     scope,
@@ -221,80 +221,6 @@ const openLeg = (book: Book, scope: string, { row, run, earlier }: Opened): Open
 
 const outputSoFar = ({ output }: ResponseEncoder): OutputItem[] =>
   output.items.filter((_, index) => output.kept[index]?.void !== true);
-
-/** Restores the output that an earlier process has written; items of its unfinished step begin again. */
-const stateOf = (book: Book, scope: string, row: StoredResponse) => {
-  const found = storedOutput(book, scope, row);
-  const end = found.findIndex((item, index) => !item && row.items[index]?.void !== true);
-  const count = end < 0 ? found.length : end;
-  return {
-    items: found.slice(0, count).map((item) => item ?? WITHDRAWN),
-    kept: row.items.slice(0, count),
-    events: row.events.filter((mark) => isOfResponse(nameOf(mark)) || mark[1] < count),
-    next: row.reserved,
-  };
-};
-
-/** The place of an item that was withdrawn. */
-const WITHDRAWN: OutputItem = { id: '', type: 'reasoning', summary: [], status: 'incomplete' };
-
-const storedOutput = (
-  { store }: Pick<Book, 'store'>,
-  scope: string,
-  row: StoredResponse,
-): (OutputItem | undefined)[] => {
-  const { run_id, thread_id } = row;
-  const messages = messagesOf(store, scope, { run_id, thread_id });
-  const [stopped] = store.stopped
-    .range(scope, thread_id, { from: row.from_seq })
-    .filter((each) => each.run_id === run_id);
-  return outputOf(row, readRun(messages), stopped?.message);
-};
-
-/** The messages of a run, without those that a client has deleted. */
-const messagesOf = (
-  { messages, retractions }: Pick<Store, 'messages' | 'retractions'>,
-  scope: string,
-  { run_id, thread_id }: Pick<Run, 'run_id' | 'thread_id'>,
-): Message[] => {
-  const rows = Array.from(messages.ofRun(scope, thread_id, run_id, {}));
-  const [first] = rows;
-  const last = rows.at(-1);
-  if (!first || !last) return [];
-  const hidden = new Set(
-    retractions
-      .range(scope, thread_id, first.seq, last.seq)
-      .flatMap((each) => ('external' in each && each.external ? each.seq : [])),
-  );
-  return rows.filter(({ seq }) => !hidden.has(seq)).map(({ message }) => message);
-};
-
-/** The calls that a leg may continue: those that waited at the end of an earlier one. */
-const earlierCalls = (
-  book: Book,
-  scope: string,
-  rows: readonly StoredResponse[],
-): ReadonlyMap<string, EarlierCall> => {
-  const [first] = rows;
-  if (!first) return new Map();
-  const run = readRun(messagesOf(book.store, scope, first));
-  const found = rows.flatMap(({ items }) => items.map((item) => earlierCall(item, run)));
-  return new Map(found.filter((each) => each !== undefined));
-};
-
-const earlierCall = (
-  { id, call, step, asked }: StoredItem,
-  run: RunMessages,
-): [id: string, call: EarlierCall] | undefined => {
-  const place = parseItemId(id);
-  const known = call === undefined ? undefined : (asked ?? run.calls.get(call));
-  if (call === undefined || !known || place?.kind !== 'output') return undefined;
-  const ordinal = place.ordinal >= QUESTIONS ? place.ordinal - QUESTIONS : place.ordinal;
-  return [call, { step, ordinal, ...known, ...(asked && { approved: id }) }];
-};
-
-/** Items of questions follow those of calls. */
-const QUESTIONS = 0x80;
 
 const attach = (book: Book, leg: OpenLeg, channel: Channel): void => {
   if (leg.channels.has(channel)) return;
@@ -352,11 +278,10 @@ const noteRun = (book: Book, scope: string, written: WrittenRun): void => {
 };
 
 /** Drops a leg whose end could not be stored: its run continues. */
-const openOne = ({ open }: Book, key: string, after: RunRecord): OpenLeg | undefined => {
-  const leg = open.get(key);
+const openOne = (book: Book, key: string, after: RunRecord): OpenLeg | undefined => {
+  const leg = book.open.get(key);
   if (!leg || !isTerminalLeg(leg.row.status) || hasTag(after, 'done') || isPaused(after)) return leg;
-  open.delete(key);
-  for (const reader of leg.followers) reader.end();
+  dropLeg(book, leg, 'in_progress');
   return undefined;
 };
 
@@ -435,28 +360,24 @@ const moveLeg = (leg: OpenLeg, event: ResponseEvent, { after, at, seq }: Written
   });
 };
 
-const NO_USAGE = { input: 0, output: 0, cached: 0, written: 0, reasoning: 0 };
-
 /** The end is stored. */
-const dropLeg = ({ open }: Book, leg: OpenLeg): void => {
-  const { scope, row, encoder, followers } = leg;
-  open.delete(keyOf(scope, row.run_id));
-  for (const reader of followers) reader.end();
-  followers.clear();
-  leg.resolve(resourceOf(row, outputSoFar(encoder)));
-};
-
-const endLeg = ({ open, legEnded }: Book, leg: OpenLeg): void => {
-  const { scope, row, encoder, followers } = leg;
-  const key = keyOf(scope, row.run_id);
-  if (open.get(key) === leg) open.delete(key);
-  legEnded(row.status);
+const endLeg = (book: Book, leg: OpenLeg): void => {
+  const { row, encoder } = leg;
+  book.legEnded(row.status);
   const { thread_id, run_id } = row;
   send(
     leg,
     encoder.event({ event_type: 'run_finish', thread_id, run_id, termination: { type: 'natural_end' } }),
   );
+  dropLeg(book, leg);
+};
+
+/** Ends the streams and the held requests of a leg, with its output so far. */
+const dropLeg = ({ open }: Book, leg: OpenLeg, status = leg.row.status): void => {
+  const { scope, row, encoder, followers } = leg;
+  const key = keyOf(scope, row.run_id);
+  if (open.get(key) === leg) open.delete(key);
   for (const reader of followers) reader.end();
   followers.clear();
-  leg.resolve(resourceOf(row, outputSoFar(encoder)));
+  leg.resolve(resourceOf(row, outputSoFar(encoder), status));
 };

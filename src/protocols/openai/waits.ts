@@ -3,7 +3,7 @@ import { AUTH_REQUIRED } from '../../schema/authorization.ts';
 import { digestOfTicket } from '../../schema/call-digest.ts';
 import type { Json } from '../../schema/json.ts';
 import type { Waiting, WaitingTicket } from '../../schema/run.ts';
-import { asksForBudget } from '../../schema/run-state.ts';
+import { asksForBudget, asksForConsent } from '../../schema/run-state.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 
 /**
@@ -38,15 +38,11 @@ export const waitsOf = (
   return {
     calls: tickets.filter(isCall),
     budgets,
-    permissions: others.filter(asksPermission),
-    questions: others.filter((ticket) => !asksPermission(ticket)),
+    permissions: others.filter(asksForConsent),
+    questions: others.filter((ticket) => !asksForConsent(ticket)),
     message: tickets.length === 0 && waiting?.reason === 'user_input' ? waiting.message : undefined,
   };
 };
-
-/** A delegate may wait for permissions in place of its call. */
-const asksPermission = ({ resume_mode, reason, tickets }: WaitingTicket): boolean =>
-  reason === AUTH_REQUIRED || tickets !== undefined || resume_mode === 'replay_tool_call';
 
 /** @param isKeyed whether the client can return to the thread */
 export const waitText = ({ permissions, budgets, questions, message }: Waits, isKeyed: boolean): string => {

@@ -1,30 +1,18 @@
 import { ownPartition } from '../../identity/access/own.ts';
 import type { ResolvedAgent } from '../../loop/agent.ts';
+import { conversationLocked, invalidValue, OpenAiError } from '../../protocols/openai/errors.ts';
 import {
-  conversationLocked,
-  invalidValue,
-  noToolOutput,
-  OpenAiError,
-} from '../../protocols/openai/errors.ts';
-import {
-  callId,
   inputItemId,
   isConversationId,
   parseCallId,
   threadOfConversation,
 } from '../../protocols/openai/ids.ts';
-import { type InputEntry, importedFrom, outputValue, splitInput } from '../../protocols/openai/input.ts';
+import { type InputEntry, importedFrom, splitInput } from '../../protocols/openai/input.ts';
 import type { Leg } from '../../protocols/openai/legs.ts';
 import { behindResponse, type Located, locate, type Position } from '../../protocols/openai/position.ts';
 import { conversationNotFound, type ResponseRequest } from '../../protocols/openai/response-request.ts';
-import { answerAll, decideAll, type Waits, waitsOf } from '../../protocols/openai/waits.ts';
-import type {
-  DecisionInput,
-  ImportedMessage,
-  Submission,
-  ThreadView,
-  UserMessage,
-} from '../../runtime/index.ts';
+import { answerAll, waitsOf } from '../../protocols/openai/waits.ts';
+import type { ImportedMessage, Submission, ThreadView, UserMessage } from '../../runtime/index.ts';
 import { actorOf } from '../../schema/actor.ts';
 import { checkNewId } from '../../schema/id.ts';
 import { textOf } from '../../schema/message.ts';
@@ -34,6 +22,7 @@ import type { StoredInput, StoredResponse } from '../../schema/stored-response.t
 import type { Client } from '../protocol-runs.ts';
 import { agentOfModel } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
+import { approvalsFor, ordinalOf, outputsFor, unknownRequest } from './response-answers.ts';
 
 /**
  * Accepts requests for responses (openai-responses.md 5.3, 7.2): each starts a run, or continues the one that waits at its
@@ -81,10 +70,10 @@ type Context = {
   entries: readonly InputEntry[];
 };
 
-/** A thread that was just created is free. */
+/** @throws Error for a thread that was just created, which is free */
 const admitted = (outcome: Accepted | 'fork' | 'locked'): Accepted => {
   if (typeof outcome !== 'string') return outcome;
-  throw conversationLocked('');
+  throw new Error('a new thread has accepted no run');
 };
 
 const findPosition = (deps: OpenAiDeps, { principal }: Client, request: ResponseRequest): Located => {
@@ -134,11 +123,6 @@ const decidedElsewhere = (
   const leg = legs.find(thread.scope, next.run_id, next.leg);
   return leg ? { leg, isEarlier: true } : { row: next, thread };
 };
-
-const unknownRequest = ({ request, at }: Extract<InputEntry, { kind: 'approval' }>): OpenAiError =>
-  new OpenAiError(404, `Approval request with id '${request}' not found.`, {
-    param: `${at}.approval_request_id`,
-  });
 
 /** The agent of the request, else the last one of the thread, else the default. */
 const agentOf = (
@@ -321,79 +305,6 @@ const continuation = (context: Context, at: At, run: RunRecord): Submission => {
     context: client.context,
   };
 };
-
-type Answers = { decisions: DecisionInput[]; inputs: StoredInput[] };
-
-/** @throws OpenAiError when the results of some calls are missing */
-const outputsFor = (
-  { calls }: Waits,
-  rows: readonly StoredResponse[],
-  entries: readonly InputEntry[],
-): Answers => {
-  const outputs = entries.flatMap((entry) => (entry.kind === 'output' ? [entry] : []));
-  const numbers = new Map(rows.flatMap(({ items }) => items.map(({ call, n }) => [call, n] as const)));
-  const run_id = rows[0]?.run_id ?? '';
-  const answers: Answers = { decisions: [], inputs: [] };
-  for (const { tool_call_id, ticket_id } of calls) {
-    const number = numbers.get(tool_call_id);
-    const isOf = (call_id: string): boolean =>
-      call_id === tool_call_id || (number !== undefined && parseCallId(call_id)?.ordinal === number);
-    const index = outputs.findIndex(({ call_id }) => isOf(call_id));
-    const output = outputs[index];
-    const shown = rows.flatMap(({ items }) => items).find(({ call }) => call === tool_call_id);
-    if (!output) throw noToolOutput(publicCall(run_id, number, shown?.id, tool_call_id), 'input');
-    const payload = outputValue(output.text);
-    answers.decisions.push({ tool_call_id: ticket_id, action: 'resume', payload, form: 'output' });
-    answers.inputs.push({
-      type: 'output',
-      id: inputItemId({ prefix: 'fco', run_id, ordinal: ordinalOf(rows.length + 1, index) }),
-      call: tool_call_id,
-      call_id: output.call_id,
-    });
-  }
-  return answers;
-};
-
-/** The id that the client knows. */
-const publicCall = (
-  run_id: string,
-  number: number | undefined,
-  shown: string | undefined,
-  id: string,
-): string => (number === undefined || shown === undefined ? id : callId({ run_id, ordinal: number }));
-
-/** @throws OpenAiError 404 for a request that is not open */
-const approvalsFor = (
-  { permissions }: Waits,
-  rows: readonly StoredResponse[],
-  entries: readonly InputEntry[],
-): Answers => {
-  const calls = new Map(rows.flatMap(({ items }) => items.map(({ id, call }) => [id, call] as const)));
-  const run_id = rows[0]?.run_id ?? '';
-  const answers: Answers = { decisions: [], inputs: [] };
-  for (const [index, entry] of entries.entries()) {
-    if (entry.kind !== 'approval') continue;
-    const { request, approve, reason } = entry;
-    const ticket = permissions.find(({ tool_call_id }) => tool_call_id === calls.get(request));
-    if (!ticket) throw unknownRequest(entry);
-    answers.decisions.push(
-      ...decideAll([ticket], approve ? { approves: true } : { approves: false, reason }),
-    );
-    answers.inputs.push({
-      type: 'approval',
-      id: inputItemId({ prefix: 'mcpa', run_id, ordinal: ordinalOf(rows.length + 1, index) }),
-      request,
-      approve,
-      ...(reason !== undefined && { reason }),
-    });
-  }
-  return answers;
-};
-
-/** Items of one leg have 12 bits. */
-const ITEMS_OF_LEG = 4096;
-
-const ordinalOf = (leg: number, index: number): number => leg * ITEMS_OF_LEG + index;
 
 /** Messages have the ids of their items, so that a reference to an item finds its message, also in a fork. */
 const messagesOf = (

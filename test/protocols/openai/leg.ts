@@ -1,9 +1,7 @@
 import { resourceOf } from '../../../src/protocols/openai/response.ts';
 import type { Ending } from '../../../src/protocols/openai/response-encoder.ts';
-import {
-  createResponseEncoder,
-  type ResponseOptions,
-} from '../../../src/protocols/openai/response-encoder.ts';
+import { createResponseEncoder } from '../../../src/protocols/openai/response-encoder.ts';
+import type { ResponseOptions } from '../../../src/protocols/openai/response-state.ts';
 import type { RunEvent } from '../../../src/schema/run-event.ts';
 import type { StoredResponse } from '../../../src/schema/stored-response.ts';
 
