@@ -303,6 +303,7 @@ const createHttp = (
       store: routeDeps.store,
       clock,
       retentionMs: settings.idempotency.retention_secs * 1000,
+      conversationHeaders: ['x-troupe-thread-id', ...settings.openai.chat_id_headers],
       count: metrics.idempotency.count,
     }),
     observe: metrics.http,

@@ -21,7 +21,9 @@ export { startSweep } from './sweep.ts';
  */
 export type Idempotency = {
   /** @throws Invalid for an illegal key */
-  read(request: Fingerprinted & { principal: Principal; keys: readonly string[] }): KeyedRequest;
+  read(
+    request: Omit<Fingerprinted, 'conversationHeaders'> & { principal: Principal; keys: readonly string[] },
+  ): KeyedRequest;
   find(name: KeyName): IdempotencyRow | undefined;
   /** Returns the row of a request that is accepted now. */
   accepted(request: KeyedRequest, answer: StoredAnswer): IdempotencyRow;
@@ -32,13 +34,21 @@ export type IdempotencyDeps = {
   store: Pick<Store, 'idempotency'>;
   clock: Pick<Clock, 'now'>;
   retentionMs: number;
+  /** Names of the headers that name the conversation of a request. */
+  conversationHeaders: readonly string[];
   count(result: KeyedResult): void;
 };
 
-export const createIdempotency = ({ store, clock, retentionMs, count }: IdempotencyDeps): Idempotency => ({
+export const createIdempotency = ({
+  store,
+  clock,
+  retentionMs,
+  conversationHeaders,
+  count,
+}: IdempotencyDeps): Idempotency => ({
   read: ({ principal, keys, ...request }) => ({
     name: nameOf(principal, keyIn(keys)),
-    fingerprint: fingerprintOf(request),
+    fingerprint: fingerprintOf({ ...request, conversationHeaders }),
   }),
   find(name) {
     const row = store.idempotency.get(name);

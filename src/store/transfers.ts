@@ -22,11 +22,11 @@ import { createMovers, type Moved } from './transferred-rows.ts';
  *
  * Guarantees: all writes are in one batch, so the threads belong wholly to one of the two owners at every moment. Rows
  * keep their sequence numbers, times and positions. The lists of threads, runs and dispatches are those that `troupe
- * doctor` expects: the code that writes records derives them. Only records that are as old as their thread move: those of a deleted thread with the same
- * id stay with its owner.
+ * doctor` expects: the code that writes records derives them. Only records that are as old as their thread move: those
+ * of a deleted thread with the same id stay with its owner.
  * Relies on the caller: no commit of these threads is in progress, and none starts before this batch is committed.
- * Cost: reads and writes every row of the threads, in slices that yield to other requests; the commit is one transaction. Nothing
- * else in the store is slower because of it.
+ * Cost: reads and writes every row of the threads, in slices that yield to other requests; the commit is one
+ * transaction. Nothing else in the store is slower because of it.
  */
 export type Transfers = {
   /** Chooses the ids of the threads and of their runs and dispatches in the other partition. */

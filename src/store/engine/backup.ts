@@ -10,8 +10,9 @@ import { PRIVATE } from './private-files.ts';
 
 /**
  * Copies a store that is in use. The copy is one snapshot: everything committed before its start, nothing later,
- * without the free pages. Writers continue in parallel. The blobs that it names are linked into the copy. A copy is opened like any store. It is written to a separate
- * folder inside the target and moved when it is complete: until then only LMDB determines its file permissions.
+ * without the free pages. Writers continue in parallel. The blobs that it names are linked into the copy. A copy is
+ * opened like any store. It is written to a separate folder inside the target and moved when it is complete: until then
+ * only LMDB determines its file permissions.
  */
 
 const DATA = 'data.mdb';

@@ -62,8 +62,6 @@ export type FileTable = {
   onRemoved(listener: (sha256: string) => void): void;
   remove(batch: Batch, row: FileRow): void;
   list(query: FileQuery): FileRow[];
-  /** Returns up to `limit` files of a partition, those of threads excluded. */
-  ownedBy(scope: string, limit: number): FileRow[];
   ofThread(scope: string, thread_id: string): FileRow[];
   /** Returns files that expire before this time, earliest first, at most `max`. */
   expiredBefore(ms: number, max: number): FileRow[];
@@ -119,7 +117,6 @@ export const createFileTable = (
       notify = listener;
     },
     list: (query) => Array.from(listedIn(index, query), listed),
-    ownedBy: (scope, limit) => Array.from(index.values({ prefix: listOf(scope, undefined), limit }), listed),
     ofThread,
     expiredBefore: (ms, max) =>
       Array.from(ends.keys({ prefix: [], to: [ms], limit: max }), (key) => listed(String(key[1]))),
