@@ -6,8 +6,9 @@ import { decodeSegment } from './query.ts';
  * star (`:id*`) has the rest of the path as its value.
  *
  * Guarantees: a literal takes precedence over a parameter, whatever the method, and both over `/*` of a shorter path,
- * in any order of declaration. A rest of the path comes before `/*` at the same place. An action matches only the methods that it has; for others, it is part of the value, as
- * is everything before the last colon. A parameter without an action is never empty.
+ * in any order of declaration. A rest of the path comes before `/*` at the same place. An action matches only the
+ * methods that it has; for others, it is part of the value, as is everything before the last colon. A parameter without
+ * an action is never empty.
  * Literals are compared as they were sent, and parameters are percent-decoded. Below a lenient path, literals are
  * decoded too, and empty segments are ignored.
  * Cost: one lookup per segment, independent of the number of declared paths.
