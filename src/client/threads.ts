@@ -70,7 +70,7 @@ export type MessageFilter = {
 };
 
 /**
- * The end of the copied history, and the record of the new thread (work.md D1). Without `at`, the whole history is
+ * The end of the copied history, and the record of the new thread (runtime.md 3.5). Without `at`, the whole history is
  * copied, up to its last complete step.
  *
  * @example
@@ -106,7 +106,7 @@ export type Threads = {
   /** Lists threads, last changed first. */
   list(filter?: ThreadFilter, options?: Options): Paged<z.infer<typeof ThreadSummaryList>, ThreadSummary>;
   /**
-   * Creates a thread with the history of another one up to a message, a run or the end (work.md D1); it starts no run.
+   * Creates a thread with the history of another one up to a message, a run or the end (runtime.md 3.5); it starts no run.
    *
    * @throws NotFound; InvalidRequest for a point inside a step; Conflict if the id is taken; TroupeError with
    *   status 413 above 10,000 messages

@@ -6,8 +6,8 @@ import { Unavailable } from '../schema/outcome.ts';
 import { areBlobsHeld, blobNames, blobPath, blobsIn, incomingIn, nameBlob } from '../store/index.ts';
 
 /**
- * The bytes of files on the disk, once for each content (openai.md 9.2). `cluster.md` replaces this module, and nothing
- * else, where the bytes are in a database.
+ * The bytes of files on the disk, once for each content (openai.md 9.2). Other modules do not know where the
+ * bytes are.
  *
  * Guarantees: a blob has its name only once all of its bytes are on the disk. Writing a content that exists replaces the
  * blob with an equal one, so a damaged blob is repaired and its time is that of the last write. Memory: one chunk for

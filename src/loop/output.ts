@@ -8,7 +8,7 @@ import { isLastRound } from './rounds.ts';
 import type { Turn } from './turn.ts';
 
 /**
- * The structured result that a run must end with (work.md A): whether one is required, and how it is requested from
+ * The structured result that a run must end with (structured-results.md): whether one is required, and how it is requested from
  * the model.
  *
  * Guarantees: the result tool is part of the request only: no gate, list, event or history contains it.

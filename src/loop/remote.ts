@@ -199,7 +199,7 @@ const keepOutcome = (turn: Turn, step: Step, outcome: RemoteOutcome): void => {
   const sent = step.text.slice(0, step.text.length - step.unsent.length);
   step.unsent = plainText.startsWith(sent) ? plainText.slice(sent.length) : '';
   step.text = plainText;
-  // A result is sent once it fits its schema (work.md A3.8).
+  // A result is sent once it fits its schema (structured-results.md).
   if (!wantedOutput(turn) || ledTo(outcome).kind !== 'answer') sendHeld(turn, step);
   for (const part of parts) receivePart(turn, step, part, { remote: turn.agent.spec.id });
   if (plainText !== '' || step.parts.length > 0) keepAnswer(turn, step);

@@ -18,7 +18,7 @@ import { mustWait } from './tasks.ts';
 import { type Answer, produce, type Step, type Turn } from './turn.ts';
 
 /**
- * The validation of a structured result (work.md A3).
+ * The validation of a structured result (structured-results.md).
  *
  * Guarantees: a fitting value is stored as an assistant message whose text is its JSON, in every mode. An answer that
  * must be repeated is in the history for the model only. A validation is durable only with the commit of the step, so a

@@ -11,7 +11,7 @@ import type { RouteDeps } from './route-deps.ts';
 import { createdIn, createThreadAgain, respondWithThread } from './thread-again.ts';
 import { blankIsUnset } from './thread-list.ts';
 
-/** Forks of threads (work.md D1). */
+/** Forks of threads (runtime.md 3.5). */
 
 const ForkPoint = z
   .union(

@@ -5,7 +5,7 @@ import { mapSchemas, schemaProblem } from './json-schema.ts';
 import { nestsDeeperThan } from './nesting.ts';
 import { Invalid } from './outcome.ts';
 
-/** Structured results of runs (work.md A): their schema, their modes, and their form as an object. */
+/** Structured results of runs (structured-results.md): their schema, their modes, and their form as an object. */
 
 export const MOST_SCHEMA_BYTES = 64 * 1024;
 export const DEEPEST_SCHEMA = 64;

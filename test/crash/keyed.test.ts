@@ -7,7 +7,7 @@ import { ADMIN, createService, type Service } from './service.ts';
 
 /**
  * Clients repeat their requests with an `Idempotency-Key` until they have a whole response, while their connections are
- * cut and the process is killed at random moments: nothing exists twice, and nothing is missing (work.md C1, check 46).
+ * cut and the process is killed at random moments: nothing exists twice, and nothing is missing (runtime.md 0.8, check 46).
  */
 
 const { keyedRounds, seed } = options;

@@ -7,7 +7,7 @@ import { asks } from './models.ts';
 import { suspend, withTools } from './suspended.ts';
 import { ADMIN_TOKEN, startTroupe, type Troupe } from './troupe.ts';
 
-/** Forks of threads: work.md D1. */
+/** Forks of threads: runtime.md 3.5. */
 
 const say = (content: string, threadId = 'T', agentId = 'echo') => ({
   agentId,

@@ -3,7 +3,7 @@ import { startChild } from '../store/child.ts';
 import { ask } from './http.ts';
 import { ADMIN_TOKEN } from './troupe.ts';
 
-/** Requests with an `Idempotency-Key` whose process ends: work.md C1, check 46. Random kills are in test/crash. */
+/** Requests with an `Idempotency-Key` whose process ends: runtime.md 0.8, check 46. Random kills are in test/crash. */
 
 const serve = async (t: Test, dir: string) => {
   const child = startChild(t, '../service/child-keyed.ts', [dir]);

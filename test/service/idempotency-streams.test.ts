@@ -5,7 +5,7 @@ import { startAgUi, taken } from './ag-ui/ag-ui.ts';
 import { framesOf, startChat, typesOf, user } from './chat/chat.ts';
 import { resume, suspend } from './suspended.ts';
 
-/** Streams of other protocols for repeated requests with an `Idempotency-Key`: work.md C1, check 43. */
+/** Streams of other protocols for repeated requests with an `Idempotency-Key`: runtime.md 0.8, check 43. */
 
 const KEY = { 'idempotency-key': 'k' };
 const REPLAYED = 'idempotency-replayed';

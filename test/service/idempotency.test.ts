@@ -5,7 +5,7 @@ import { suspend, withTools } from './suspended.ts';
 import { traced } from './traced.ts';
 import { ADMIN_TOKEN, eventually, startTroupe, type Troupe } from './troupe.ts';
 
-/** Requests with an `Idempotency-Key`: work.md C1. */
+/** Requests with an `Idempotency-Key`: runtime.md 0.8. */
 
 const ADMIN = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
@@ -337,7 +337,7 @@ t.test('lets pages of allowed origins send the key and read that a response is a
   t.match(headers.get('access-control-expose-headers'), /\bidempotency-replayed\b/);
 });
 
-/** They create nothing that outlives them, or have the same effect when they are repeated (work.md C1). */
+/** They create nothing that outlives them, or have the same effect when they are repeated (runtime.md 0.8). */
 const IGNORED = [
   // Accounts of users, which people connect in a browser.
   'confirmAuthorization',

@@ -3,7 +3,7 @@ import { asks } from './models.ts';
 import { suspend, withTools } from './suspended.ts';
 import { startTroupe, type Troupe } from './troupe.ts';
 
-/** Deletion of messages: work.md D2. */
+/** Deletion of messages: runtime.md 4.2. */
 
 type Listed = { id: string; seq: number; role: string };
 

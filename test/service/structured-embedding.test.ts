@@ -4,7 +4,7 @@ import { createTroupe, defineAgent, OutputInvalid, RunFailed, type Troupe } from
 import { type ScriptedTurn, scriptedModel } from '../../src/testing/scripted-model.ts';
 import { HTTP_SERVER } from '../http/listener.ts';
 
-/** Structured results in the embedding program: work.md A6, check 13. */
+/** Structured results in the embedding program: structured-results.md, check 13. */
 
 const Triage = z.object({ team: z.enum(['billing', 'tech']), urgent: z.boolean() });
 const triage = defineAgent({ id: 'triage', model_id: 'scripted', output: Triage });

@@ -9,7 +9,7 @@ import {
 } from '../../src/index.ts';
 import { HTTP_SERVER } from '../http/listener.ts';
 
-/** Structured results in a dedicated field of a provider: work.md A2 and A3.8, check 9. */
+/** Structured results in a dedicated field of a provider: structured-results.md, check 9. */
 
 const SCHEMA = {
   type: 'object',

@@ -5,7 +5,7 @@ import { asks, type Inference } from './models.ts';
 import { decline, resume, withTools } from './suspended.ts';
 import { eventually, type RunEventLike, startTroupe, type Troupe } from './troupe.ts';
 
-/** Structured results of runs: work.md A, checks 1 to 10. */
+/** Structured results of runs: structured-results.md, checks 1 to 10. */
 
 const SCHEMA: JsonObject = {
   type: 'object',

@@ -7,7 +7,7 @@ import { mcpClient } from './mcp/mcp.ts';
 import { asks, hangs, type Inference } from './models.ts';
 import { eventually, startTroupe, type Troupe } from './troupe.ts';
 
-/** The structured result of a run in each protocol and after a restart: work.md A5, checks 2, 8 and 11. */
+/** The structured result of a run in each protocol and after a restart: structured-results.md, checks 2, 8 and 11. */
 
 const SCHEMA: JsonObject = {
   type: 'object',

@@ -126,7 +126,7 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_EVENT_CAPTURE_MODE', 'event_capture_mode', 'disabled | compacted | full_fidelity', 'compacted'],
   // Not in settings.md: an addition of this service.
   ['SERVICE_EVENT_RETENTION_DAYS', 'event_retention_days', 'int', '0'],
-  // Not in settings.md: the setting of work.md G3.
+  // Not in settings.md: the setting of runtime.md 0.8.
   ['SERVICE_IDEMPOTENCY_RETENTION_SECS', 'idempotency.retention_secs', 'int ≥ 1', '86400'],
   ['SERVICE_FILES_ENABLED', 'files.enabled', 'bool', 'true'],
   ['SERVICE_FILES_MAX_BYTES', 'files.max_bytes', 'int ≥ 1', '67108864'],

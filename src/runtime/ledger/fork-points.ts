@@ -1,7 +1,7 @@
 import type { Message } from '../../schema/message.ts';
 
 /**
- * The points at which a history can be divided (work.md D1): a message with calls is copied with all of their results, or
+ * The points at which a history can be divided (runtime.md 3.5): a message with calls is copied with all of their results, or
  * not at all. A suspended call has a placeholder first and its result later, so a step lasts until the last result.
  */
 export type ForkPoints = {

@@ -3,7 +3,7 @@ import type { RuntimeDeps } from '../deps.ts';
 import type { Threads } from '../thread/threads.ts';
 
 /**
- * Deletes expired threads (work.md D3). Each round processes the threads that have expired, even if some of them cannot
+ * Deletes expired threads. Each round processes the threads that have expired, even if some of them cannot
  * be deleted: those are logged, and a later round tries them again.
  */
 

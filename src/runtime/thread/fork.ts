@@ -15,7 +15,7 @@ import { acceptKeyed, createThread, logEvent, openWrite } from '../ledger/transa
 import type { Supervisor } from './supervisor.ts';
 
 /**
- * Forks a thread: a new thread begins with the history of another one up to a point (work.md D1).
+ * Forks a thread: a new thread begins with the history of another one up to a point (runtime.md 3.5).
  *
  * Guarantees: one commit creates the thread with its messages, their sequence numbers and marks, and the state that the
  * last run before the point has left. Runs, events, dispatches and tickets are not copied. Only committed messages are

@@ -10,7 +10,7 @@ import type { Thread } from './state.ts';
 
 /**
  * Retracts a message: readers and the model no longer receive it, and the numbers of the others do not change
- * (work.md D2).
+ * (runtime.md 4.2).
  *
  * Guarantees: a call is retracted with its results, and a result with its call, because a model rejects one without the
  * other. The history of an open run does not change.

@@ -5,7 +5,7 @@ import { checkId, isId } from '../engine/keys.ts';
 import type { Removals } from '../engine/removals.ts';
 
 /**
- * The state of a thread as each of its runs left it, for forks from an earlier point (work.md D1). Only runs that
+ * The state of a thread as each of its runs left it, for forks from an earlier point (runtime.md 3.5). Only runs that
  * changed the state have a row.
  */
 
