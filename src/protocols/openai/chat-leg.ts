@@ -103,7 +103,11 @@ const partText = (block: PartBlock): string => {
   return `${mark}[${name}](${url})`;
 };
 
-const nameIn = (url: string): string => /[^/?#]+(?=[?#]|$)/.exec(url)?.[0] ?? 'file';
+/** @param url such as `https://x.test/a/b.png?size=2`, whose file is `b.png` */
+const nameIn = (url: string): string => {
+  const [path = ''] = url.split(/[?#]/, 1);
+  return path.split('/').findLast((part) => part !== '') ?? 'file';
+};
 
 export type ClientCall = { id: string; name: string; arguments: string };
 
