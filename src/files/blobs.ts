@@ -32,6 +32,7 @@ export type Blobs = {
 export type WrittenBlob = { sha256: string; bytes: number };
 
 export type BlobWriter = {
+  /** The chunk must not change until the promise resolves. */
   write(chunk: Uint8Array): Promise<void>;
   /** Resolves when the blob is on the disk under its name. `naming` is called before it gets the name. */
   finish(naming: (sha256: string) => void): Promise<WrittenBlob>;
@@ -108,9 +109,11 @@ const writerTo = (file: FileHandle, { path, blobs }: Target): BlobWriter => {
   return {
     async write(chunk) {
       try {
+        const written = writeAll(file, chunk);
+        // Another thread writes while this one hashes.
         hash.update(chunk);
         bytes += chunk.byteLength;
-        await writeAll(file, chunk);
+        await written;
       } catch (cause) {
         await abort();
         throw cannotWrite(cause);

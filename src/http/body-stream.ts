@@ -5,35 +5,42 @@ import { type Exchange, setDisconnectListener } from './exchange.ts';
  * A request body that the handler reads as it arrives.
  *
  * Guarantees: while the handler does not read, the connection is paused, so a body of any length occupies about
- * `MOST_QUEUED` bytes and one chunk. Reading ends with an error when the client disconnects before the end.
+ * `MOST_QUEUED` bytes and one chunk, in blocks that are reused: the memory does not grow until the next garbage
+ * collection. Reading ends with an error when the client disconnects before the end.
  * Relies on the handler to read the stream to its end or to leave the loop over it: either resumes the connection, so
  * that the client can receive the response. The handler limits the length of the body.
+ * Cost: one copy of the bytes.
  */
 export type BodyStream = {
   /** The `Content-Type` of the request; empty without one. */
   readonly contentType: string;
   /** The declared length; undefined for a body of unknown length. */
   readonly length: number | undefined;
-  /** May be read once. @throws Invalid when the client disconnects */
+  /** May be read once. A chunk is valid until the next one is requested. @throws Invalid when the client disconnects */
   chunks(): AsyncGenerator<Uint8Array, void>;
   /** Discards the rest. Idempotent. */
   discard(): void;
+  /** Discards the rest; the pending or next read throws the error. Without effect after the end. */
+  fail(error: Error): void;
 };
 
 /** The connection is paused when more bytes than these are waiting to be read. */
 export const MOST_QUEUED = 256 * 1024;
 
+const BLOCK_BYTES = 128 * 1024;
+/** A declared length may be wrong. */
+const SMALLEST_BLOCK_BYTES = 4096;
+
 /** Called in the callback of the request, because uWebSockets.js offers the body only then. */
 export const openBodyStream = (
   exchange: Exchange,
-  { contentType, contentLength }: { contentType: string; contentLength: number | undefined },
+  { contentType, contentLength }: { contentType: string; contentLength: number },
 ): BodyStream => {
-  const queue: Queue = { chunks: [], bytes: 0, isPaused: false, end: undefined, wake: undefined };
+  const length = contentLength > 0 ? contentLength : undefined;
+  const queue = createQueue(Math.max(SMALLEST_BLOCK_BYTES, Math.min(BLOCK_BYTES, length ?? BLOCK_BYTES)));
   exchange.res.onData((chunk, isLast) => {
     if (queue.end !== undefined || exchange.done) return;
-    // The chunk is valid only during this callback.
-    if (chunk.byteLength > 0) queue.chunks.push(new Uint8Array(chunk.slice(0)));
-    queue.bytes += chunk.byteLength;
+    add(queue, new Uint8Array(chunk));
     if (isLast) queue.end = 'complete';
     else if (queue.bytes > MOST_QUEUED && !queue.isPaused) {
       queue.isPaused = true;
@@ -41,49 +48,96 @@ export const openBodyStream = (
     }
     queue.wake?.();
   });
-  const discard = (): void => {
-    queue.end ??= 'discarded';
-    queue.chunks = [];
+  const end = (reason: Error | 'discarded'): void => {
+    queue.end ??= reason;
+    queue.blocks = [];
+    queue.bytes = 0;
     resume(queue, exchange);
+    queue.wake?.();
   };
   return {
     contentType,
-    length: contentLength,
-    discard,
+    length,
+    discard: () => end('discarded'),
+    fail(error) {
+      if (queue.end !== 'complete') end(error);
+    },
     async *chunks() {
       setDisconnectListener(exchange, () => {
-        queue.end ??= 'lost';
+        queue.end ??= ENDED_EARLY;
         queue.wake?.();
       });
       try {
-        for (;;) {
-          const chunk = queue.chunks.shift();
-          if (chunk) {
-            queue.bytes -= chunk.byteLength;
-            yield chunk;
-          } else if (queue.end === 'complete') return;
-          else if (queue.end !== undefined) throw ENDED_EARLY;
-          else {
-            resume(queue, exchange);
-            await new Promise<void>((resolve) => {
-              queue.wake = resolve;
-            });
-          }
-        }
+        yield* blocksOf(queue, () => resume(queue, exchange));
       } finally {
-        discard();
+        end('discarded');
       }
     },
   };
 };
 
+type Block = { readonly buffer: Uint8Array; used: number };
+
 type Queue = {
-  chunks: Uint8Array[];
+  readonly blockBytes: number;
+  /** In the order of arrival; the last one may have room. */
+  blocks: Block[];
+  /** Blocks that were read. */
+  readonly free: Block[];
   bytes: number;
   isPaused: boolean;
-  end: 'complete' | 'lost' | 'discarded' | undefined;
+  end: Error | 'complete' | 'discarded' | undefined;
   wake: (() => void) | undefined;
 };
+
+const createQueue = (blockBytes: number): Queue => ({
+  blockBytes,
+  blocks: [],
+  free: [],
+  bytes: 0,
+  isPaused: false,
+  end: undefined,
+  wake: undefined,
+});
+
+/** Copies the chunk, which is valid only during its callback. */
+const add = (queue: Queue, chunk: Uint8Array): void => {
+  for (let at = 0; at < chunk.byteLength; ) {
+    const block = lastWithRoom(queue);
+    const part = chunk.subarray(at, at + block.buffer.byteLength - block.used);
+    block.buffer.set(part, block.used);
+    block.used += part.byteLength;
+    at += part.byteLength;
+  }
+  queue.bytes += chunk.byteLength;
+};
+
+const lastWithRoom = ({ blocks, free, blockBytes }: Queue): Block => {
+  const last = blocks.at(-1);
+  if (last && last.used < blockBytes) return last;
+  const block = free.pop() ?? { buffer: Buffer.allocUnsafeSlow(blockBytes), used: 0 };
+  block.used = 0;
+  blocks.push(block);
+  return block;
+};
+
+async function* blocksOf(queue: Queue, proceed: () => void): AsyncGenerator<Uint8Array, void> {
+  for (;;) {
+    const block = queue.blocks.shift();
+    if (block) {
+      queue.bytes -= block.used;
+      yield block.buffer.subarray(0, block.used);
+      queue.free.push(block);
+    } else if (queue.end === 'complete') return;
+    else if (queue.end !== undefined) throw queue.end === 'discarded' ? ENDED_EARLY : queue.end;
+    else {
+      proceed();
+      await new Promise<void>((resolve) => {
+        queue.wake = resolve;
+      });
+    }
+  }
+}
 
 const resume = (queue: Queue, { res, done }: Exchange): void => {
   if (!queue.isPaused) return;
