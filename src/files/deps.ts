@@ -11,6 +11,9 @@ export type FileSettings = {
   default_ttl_secs: number;
   link_ttl_secs: number;
   grace_secs: number;
+  max_uploads: number;
+  max_uploads_per_user: number;
+  upload_timeout_secs: number;
 };
 
 export type FileDeps = {

@@ -192,7 +192,7 @@ const writeWithin = async (
   }
 };
 
-const tooLarge = (max: number): TooLarge =>
+export const tooLarge = (max: number): TooLarge =>
   new TooLarge(`the file is larger than ${max} bytes (files.max_bytes)`);
 
 const noRoom = (most: number): InsufficientStorage =>

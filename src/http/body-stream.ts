@@ -20,7 +20,10 @@ export type BodyStream = {
   chunks(): AsyncGenerator<Uint8Array, void>;
   /** Discards the rest. Idempotent. */
   discard(): void;
-  /** Discards the rest; the pending or next read throws the error. Without effect after the end. */
+  /**
+   * Discards the rest: the pending or next read throws the error, and the response closes the connection. Without effect
+   * after the end.
+   */
   fail(error: Error): void;
 };
 
@@ -60,7 +63,9 @@ export const openBodyStream = (
     length,
     discard: () => end('discarded'),
     fail(error) {
-      if (queue.end !== 'complete') end(error);
+      if (queue.end !== undefined) return;
+      exchange.closes = true;
+      end(error);
     },
     async *chunks() {
       setDisconnectListener(exchange, () => {

@@ -54,6 +54,8 @@ export type Exchange = {
   /** Values of `Set-Cookie`. */
   cookies: readonly string[];
   done: boolean;
+  /** Whether the connection is closed after the response. */
+  closes: boolean;
   /** Whether the response is intended for operators only. */
   confidential: boolean;
   status: number;
@@ -86,6 +88,7 @@ export const openExchange = (
     corked: true,
     cookies: NO_COOKIES,
     done: false,
+    closes: false,
     confidential: false,
     status: 0,
     seconds: 0,
@@ -183,7 +186,7 @@ const endWithoutLength = (exchange: Exchange): void => {
 };
 
 /** Whether this response is the last one of its connection. */
-const isLast = ({ context }: Exchange): boolean => context.draining;
+const isLast = ({ context, closes }: Exchange): boolean => closes || context.draining;
 
 /**
  * Starts a response of unknown length with its first text. If `last` is set, the text also ends the response. Returns

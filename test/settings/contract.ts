@@ -135,6 +135,10 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_FILES_DEFAULT_TTL_SECS', 'files.default_ttl_secs', 'int', '0'],
   ['SERVICE_FILES_LINK_TTL_SECS', 'files.link_ttl_secs', 'int ≥ 1', '3600'],
   ['SERVICE_FILES_GRACE_SECS', 'files.grace_secs', 'int', '600'],
+  // Not in openai.md: additions of this service.
+  ['SERVICE_FILES_MAX_UPLOADS', 'files.max_uploads', 'int ≥ 1', '64'],
+  ['SERVICE_FILES_MAX_UPLOADS_PER_USER', 'files.max_uploads_per_user', 'int ≥ 1', '16'],
+  ['SERVICE_FILES_UPLOAD_TIMEOUT_SECS', 'files.upload_timeout_secs', 'int 1..86400', '900'],
   ['SERVICE_A2A_EXTENDED_CARD_BEARER_TOKEN', 'a2a_extended_card_bearer_token', 'string, *secret*', 'unset'],
   ['SERVICE_A2A_PUBLIC_BASE_URL', 'a2a_public_base_url', 'URL', 'unset'],
   ['SERVICE_A2A_PROVIDER_ORGANIZATION', 'a2a_provider_organization', 'string', 'Troupe'],

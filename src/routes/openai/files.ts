@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Files, storedFile } from '../../files/files.ts';
+import { type Files, storedFile, tooLarge } from '../../files/files.ts';
 import { isMultipart, readUpload } from '../../files/upload.ts';
 import type { BodyStream } from '../../http/body-stream.ts';
 import { Refusal } from '../../http/errors.ts';
@@ -12,11 +12,12 @@ import { badLink, createFileAccess, type FileAccess, unknownFile } from '../../i
 import { ownPartition } from '../../identity/access/own.ts';
 import { OPENAI_ERRORS, openAiErrors } from '../../protocols/openai/errors.ts';
 import { DeletedFile, FileList, FilePurpose, StoredFile } from '../../schema/file.ts';
-import { Integrity, Invalid, TooLarge } from '../../schema/outcome.ts';
+import { Integrity, Invalid } from '../../schema/outcome.ts';
 import { asInteger } from '../../schema/paging.ts';
 import { describeIssues, phrases } from '../../schema/phrases.ts';
 import type { FileRow } from '../../store/index.ts';
 import { refuseUnrouted } from './unserved.ts';
+import { createUploadLimits, type UploadLimits } from './upload-limits.ts';
 
 /** Files (openai.md 9.1, 9.4). */
 
@@ -38,7 +39,11 @@ export const fileRoutes = (deps: FileRouteDeps): Family => {
     needs: 'read',
     errors: () => openAiErrors,
     refuse: refuseUnrouted,
-    routes: [uploadRoute(deps), ...readRoutes(deps, access), contentRoute(deps, access)],
+    routes: [
+      uploadRoute(deps, createUploadLimits(deps.files.settings)),
+      ...readRoutes(deps, access),
+      contentRoute(deps, access),
+    ],
   };
 };
 
@@ -57,7 +62,7 @@ const UploadBody = z
   })
   .meta({ id: 'FileUpload', description: 'A file and its purpose.' });
 
-const uploadRoute = ({ files }: FileRouteDeps) =>
+const uploadRoute = ({ files }: FileRouteDeps, limits: UploadLimits) =>
   route.post<undefined, z.output<typeof UploadQuery>, unknown>(PATH, {
     ...about,
     id: 'uploadFile',
@@ -78,16 +83,19 @@ const uploadRoute = ({ files }: FileRouteDeps) =>
     async handle({ principal, query, body, hold }) {
       // `body` is a stream because the route reads one.
       const stream = body as BodyStream;
+      const scope = ownPartition(principal);
+      let end = (): void => {};
       try {
         checkLength(stream, files.settings.max_bytes);
+        end = limits.begin(scope, stream);
         // An upload takes as long as its client does.
         hold();
-        const scope = ownPartition(principal);
         const row = isMultipart(stream.contentType)
           ? await uploadMultipart(files, scope, stream)
           : await uploadRaw(files, scope, { stream, query });
         return storedFile(row);
       } finally {
+        end();
         stream.discard();
       }
     },
@@ -97,9 +105,18 @@ const uploadRoute = ({ files }: FileRouteDeps) =>
 const MOST_OVERHEAD = 64 * 1024;
 
 const checkLength = ({ length }: BodyStream, max: number): void => {
-  if (length !== undefined && length > max + MOST_OVERHEAD)
-    throw new TooLarge(`the file is larger than ${max} bytes (files.max_bytes)`);
+  if (length !== undefined && length > max + MOST_OVERHEAD) throw tooLarge(max);
 };
+
+/** Limits what precedes and follows the file in a body of unknown length. */
+async function* within(chunks: AsyncIterable<Uint8Array>, max: number): AsyncGenerator<Uint8Array, void> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.byteLength;
+    if (bytes > max + MOST_OVERHEAD) throw tooLarge(max);
+    yield chunk;
+  }
+}
 
 const uploadRaw = (
   files: Files,
@@ -125,7 +142,8 @@ const Fields = z.object({
 
 /** The fields may follow the file, so a file with wrong ones is removed again. */
 const uploadMultipart = async (files: Files, scope: string, stream: BodyStream): Promise<FileRow> => {
-  const { stored, fields } = await readUpload(stream.contentType, stream.chunks(), (file) =>
+  const body = within(stream.chunks(), files.settings.max_bytes);
+  const { stored, fields } = await readUpload(stream.contentType, body, (file) =>
     files.receive({ scope, ...file }),
   );
   const parsed = Fields.safeParse(Object.fromEntries(fields), phrases);

@@ -51,4 +51,25 @@ export const fileSettings = [
     default: 600,
     doc: 'time for which the bytes of a deleted file stay on the disk',
   }),
+  setting({
+    key: 'files.max_uploads',
+    env: 'SERVICE_FILES_MAX_UPLOADS',
+    type: integer({ min: 1 }),
+    default: 64,
+    doc: 'uploads in progress; more get 503',
+  }),
+  setting({
+    key: 'files.max_uploads_per_user',
+    env: 'SERVICE_FILES_MAX_UPLOADS_PER_USER',
+    type: integer({ min: 1 }),
+    default: 16,
+    doc: 'uploads of one user in progress; more get 429',
+  }),
+  setting({
+    key: 'files.upload_timeout_secs',
+    env: 'SERVICE_FILES_UPLOAD_TIMEOUT_SECS',
+    type: integer({ min: 1, max: 86_400 }),
+    default: 900,
+    doc: 'time within which an upload has to end; later, it gets 408 and its connection is closed',
+  }),
 ] as const;
