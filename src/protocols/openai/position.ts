@@ -62,18 +62,46 @@ export const locate = (deps: Deps, principal: Principal, entries: readonly Input
   let position: Position | undefined;
   let behind = 0;
   for (const [index, entry] of entries.entries()) {
-    const id = entry.kind === 'reference' ? entry.reference : entry.id;
-    if (id === undefined) continue;
-    const found = findItem(deps, principal, id);
-    if (!found && entry.kind === 'reference') throw itemNotFound(id);
+    const found = findEntry(deps, principal, entry);
+    if (!found && entry.kind === 'reference') throw itemNotFound(entry.reference);
     if (!found) continue;
     if (entry.kind !== 'reference' && !isUnchanged(entry, found)) return isNew;
     position = found.position;
     behind = index + 1;
   }
-  if (position) return { position, entries: entries.slice(behind) };
+  if (position)
+    return {
+      position,
+      entries: [...earlierOutputs(entries.slice(0, behind), position), ...entries.slice(behind)],
+    };
   const answered = positionOfAnswers(deps, principal, entries);
   return answered ? { position: answered, entries } : isNew;
+};
+
+/** Finds the item of an entry: by its id, and for a call also by the id of the call, the only one that AI SDK sends. */
+const findEntry = (deps: Deps, principal: Principal, entry: InputEntry): FoundItem | undefined => {
+  const id = entry.kind === 'reference' ? entry.reference : entry.id;
+  if (id !== undefined) return findItem(deps, principal, id);
+  return entry.kind === 'call' ? findCall(deps, principal, entry.call_id) : undefined;
+};
+
+const findCall = (deps: Deps, principal: Principal, call_id: string): FoundItem | undefined => {
+  const call = parseCallId(call_id);
+  const found = call && findRun(deps, principal, call.run_id);
+  const items = found?.rows.flatMap((row) => row.items);
+  const item = items?.find(
+    ({ type, n, void: isVoid }) => type === 'function_call' && n === call?.ordinal && !isVoid,
+  );
+  return found && item && outputItem(deps, found, item.id);
+};
+
+/** Returns the results of calls of the leg that stand in front of a later call of it. */
+const earlierOutputs = (entries: readonly InputEntry[], { row }: Position): InputEntry[] => {
+  const numbers = new Set(row?.items.map(({ n }) => n));
+  return entries.filter((entry) => {
+    const call = entry.kind === 'output' ? parseCallId(entry.call_id) : undefined;
+    return call !== undefined && call.run_id === row?.run_id && numbers.has(call.ordinal);
+  });
 };
 
 /** A request that consists of answers refers to the response that they are for. */
