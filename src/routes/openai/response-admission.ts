@@ -161,7 +161,7 @@ const admit = async (
   const accepted = await deps.runtime.admit(thread.scope, thread.id, (view) => {
     const isAtEnd = position.seq === undefined || placement.isNew || view.seq === position.seq;
     if (view.executes !== undefined && request.conversation !== undefined) refused = 'locked';
-    if (view.executes !== undefined || !isAtEnd) return undefined;
+    if (view.executes !== undefined || !isAtEnd || isForOther(context, view)) return undefined;
     return submissionFor(context, { thread, view, placement, begun });
   });
   if (!accepted || !begun.leg) return refused;
@@ -170,6 +170,16 @@ const admit = async (
   deps.observe.positioned('responses', placement.outcome ?? (begun.isImport ? 'imported' : 'new'));
   if (!request.isStored) eraseAfter(deps, thread, leg);
   return { leg, isEarlier: false };
+};
+
+/**
+ * Whether the request gives the results of a waiting run to another agent, as clients do that hand off from one agent to
+ * another. A conversation has no other place for them, and only the agent of the run can act on an approval.
+ */
+const isForOther = ({ request, agent, entries }: Context, { run_id, run }: ThreadView): boolean => {
+  const waiting = run_id === undefined ? undefined : run(run_id);
+  if (!waiting || request.model === undefined || request.conversation !== undefined) return false;
+  return waiting.agent_id !== agent.spec.id && entries.every(({ kind }) => kind !== 'approval');
 };
 
 /** @throws OpenAiError */
