@@ -2,6 +2,7 @@ import { createCardReader } from '../a2a/card.ts';
 import { reportUsage } from '../budgets/usage-report.ts';
 import { createStoredProviderTest } from '../configuration/control-plane/provider-test.ts';
 import type { Configuration } from '../configuration/control-plane/service.ts';
+import { createResolver } from '../files/references.ts';
 import { createOriginCheck } from '../http/cors.ts';
 import type { Family } from '../http/family.ts';
 import { createHostCheck } from '../http/hosts.ts';
@@ -189,7 +190,7 @@ const createRouteDeps = (
 };
 
 const openAiFamilies = (
-  { settings, metrics }: Pick<Foundation, 'settings' | 'metrics'>,
+  { settings, metrics, files }: Pick<Foundation, 'settings' | 'metrics' | 'files'>,
   { config: { live }, execution }: Pick<Exposed, 'config' | 'execution'>,
   routeDeps: RouteDeps,
 ): readonly Family[] =>
@@ -201,6 +202,7 @@ const openAiFamilies = (
         observe: metrics.openAi,
         heldRuns: execution.heldRuns,
         legs: execution.openAiLegs,
+        acceptFiles: createResolver(files.get),
         globs: settings.openai.agents.map(compileGlob),
       })
     : [];

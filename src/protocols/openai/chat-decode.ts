@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { ImportedMessage, UserMessage } from '../../runtime/index.ts';
-import { describeInputProblem, inputProblem } from '../../schema/input-content.ts';
 import { type Json, JsonObject } from '../../schema/json.ts';
 import { jsonOrUndefined } from '../../schema/json-or-undefined.ts';
 import { listOf } from '../../schema/list.ts';
-import { guessMediaType, mediaBlock, sourceAt, splitDataUrl } from '../../schema/media.ts';
+import { mediaBlock } from '../../schema/media.ts';
 import type { ContentBlock, InputBlock, ToolCall } from '../../schema/message.ts';
-import { fileNotFound, invalidValue, parseRequest, unsupportedValue } from './errors.ts';
+import { invalidValue, parseRequest, unsupportedValue } from './errors.ts';
+import { checkBlocks, fileBlock, imageBlock } from './file-parts.ts';
 import {
   FunctionFields,
   functionTools,
@@ -104,6 +104,8 @@ export type ChatRequest = {
   isStream: boolean;
   includesUsage: boolean;
   messages: readonly ImportedMessage[];
+  /** References to stored files in the messages, with their paths. */
+  references: ReadonlyMap<ContentBlock, string>;
   /** Texts of system and developer messages. */
   instructions: string | undefined;
   parameters: RunParameters;
@@ -120,12 +122,13 @@ export const decodeChat = (body: unknown): ChatRequest => {
   const request = parseRequest(ChatBody, body);
   if (request.n != null && request.n !== 1) throw unsupportedValue('n', 'must be 1');
   const max_tokens = request.max_completion_tokens ?? request.max_tokens;
-  const files = { left: MOST_FILES };
+  const files: Files = { left: MOST_FILES, references: new Map() };
   return {
     model: request.model,
     isStream: request.stream === true,
     includesUsage: request.stream_options?.include_usage === true,
     messages: request.messages.flatMap((message, index) => toMessage(message, `messages[${index}]`, files)),
+    references: files.references,
     instructions: instructionsIn(request.messages),
     parameters: runParameters(parametersOf(request, max_tokens)),
     isLimited: max_tokens != null,
@@ -229,7 +232,7 @@ const textOfPart = ({ type, text, refusal }: Part): string | undefined => {
   return (type === 'text' || type === 'refusal') && typeof given === 'string' ? given : undefined;
 };
 
-type Files = { left: number };
+type Files = { left: number; references: Map<ContentBlock, string> };
 
 /** @param at path of the message @throws OpenAiError */
 const toMessage = (message: ChatMessage, at: string, files: Files): ImportedMessage[] => {
@@ -274,8 +277,10 @@ const argumentsIn = (text: string): Json => {
 const userContent = (content: ChatMessage['content'], at: string, files: Files): ContentBlock[] => {
   if (content == null || typeof content === 'string') return textBlocks(content ?? '', true);
   const blocks = content.map((part, index): InputBlock => toBlock(part, `${at}[${index}]`, files));
-  const problem = inputProblem(blocks);
-  if (problem) throw invalidValue(`${at}[${problem.index}]`, describeInputProblem(problem));
+  checkBlocks(blocks, at);
+  for (const [index, block] of blocks.entries()) {
+    if ('source' in block && block.source.type === 'file') files.references.set(block, `${at}[${index}]`);
+  }
   return blocks;
 };
 
@@ -298,15 +303,19 @@ const toBlock = (part: Part, at: string, files: Files): InputBlock => {
   files.left -= 1;
   if (files.left < 0) throw invalidValue(at, `a request has at most ${MOST_FILES} files`);
   switch (part.type) {
-    case 'image_url':
-      return imageBlock(read(FILE_PARTS.image_url, part, at).image_url.url, at);
+    case 'image_url': {
+      const { image_url } = read(FILE_PARTS.image_url, part, at);
+      return namedBlock(imageBlock(image_url), at);
+    }
     case 'input_audio': {
       const { data, format } = read(FILE_PARTS.input_audio, part, at).input_audio;
       const media_type = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`;
       return mediaBlock(media_type, { type: 'base64', media_type, data });
     }
-    case 'file':
-      return fileBlock(read(FILE_PARTS.file, part, at).file, at);
+    case 'file': {
+      const { file_data: data, ...named } = read(FILE_PARTS.file, part, at).file;
+      return namedBlock(fileBlock({ ...named, data }), at);
+    }
     default:
       throw invalidValue(
         `${at}.type`,
@@ -315,32 +324,16 @@ const toBlock = (part: Part, at: string, files: Files): InputBlock => {
   }
 };
 
+/** @throws OpenAiError */
+const namedBlock = (block: InputBlock | undefined, at: string): InputBlock => {
+  if (!block) throw invalidValue(at, 'must have file_data or file_id');
+  return block;
+};
+
 const read = <Shape extends z.ZodType>(shape: Shape, part: Part, at: string): z.output<Shape> => {
   const parsed = shape.safeParse(part);
   if (parsed.success) return parsed.data;
   throw invalidValue(at, `has not the fields of a part of type '${part.type}'`);
-};
-
-const STORED_FILE = /^troupe-file:(.*)$/s;
-
-/** @throws OpenAiError */
-const imageBlock = (url: string, at: string): InputBlock => {
-  const [, stored] = STORED_FILE.exec(url) ?? [];
-  if (stored !== undefined) throw fileNotFound(stored, at);
-  return { type: 'image', source: sourceAt(url) };
-};
-
-/** @throws OpenAiError */
-const fileBlock = (
-  { file_data, file_id, filename }: z.output<typeof FILE_PARTS.file>['file'],
-  at: string,
-): InputBlock => {
-  if (file_id != null) throw fileNotFound(file_id, at);
-  if (file_data == null) throw invalidValue(at, 'must have file_data or file_id');
-  const inline = splitDataUrl(file_data);
-  const media_type = inline?.media_type ?? guessMediaType(filename ?? '');
-  const data = inline?.data ?? file_data;
-  return mediaBlock(media_type, { type: 'base64', media_type, data }, filename ?? undefined);
 };
 
 /** The messages behind the last one of the assistant, and those up to it. */

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import type { ImportedMessage } from '../../runtime/index.ts';
-import { describeInputProblem, inputProblem } from '../../schema/input-content.ts';
 import type { Json } from '../../schema/json.ts';
 import { jsonOrUndefined } from '../../schema/json-or-undefined.ts';
 import { listOf } from '../../schema/list.ts';
-import { guessMediaType, mediaBlock, sourceAt, splitDataUrl } from '../../schema/media.ts';
 import type { ContentBlock, InputBlock } from '../../schema/message.ts';
-import { fileNotFound, invalidValue, OpenAiError, unsupportedValue } from './errors.ts';
+import { invalidValue, OpenAiError, unsupportedValue } from './errors.ts';
+import { checkBlocks, fileBlock, imageBlock } from './file-parts.ts';
 import { given, LONGEST_CALL_ID, MOST_FILES, MOST_ITEMS } from './parameters.ts';
 
 /**
@@ -162,8 +161,7 @@ const toBlocks = (
 ): ContentBlock[] => {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   const blocks = content.map((part, index): InputBlock => toBlock(part, role, `${at}[${index}]`, files));
-  const problem = inputProblem(blocks);
-  if (problem) throw invalidValue(`${at}[${problem.index}]`, describeInputProblem(problem));
+  checkBlocks(blocks, at);
   return blocks;
 };
 
@@ -183,40 +181,26 @@ const toBlock = (part: GivenPart, role: string, at: string, files: Files): Input
   if (text !== undefined) return { type: 'text', text };
   files.left -= 1;
   if (role === 'user' && files.left < 0) throw invalidValue(at, `a request has at most ${MOST_FILES} files`);
-  if (role === 'user' && part.type === 'input_image') return imageBlock(part, at);
-  if (role === 'user' && part.type === 'input_file') return fileBlock(part, at);
+  if (role === 'user' && part.type === 'input_image') return imageOf(part, at);
+  if (role === 'user' && part.type === 'input_file') return fileOf(part, at);
   const types = role === 'user' ? "'input_text', 'input_image' and 'input_file'" : 'a text';
   throw invalidValue(`${at}.type`, `must be one of ${types}, with its fields`);
 };
 
-const STORED_FILE = /^troupe-file:(.*)$/s;
-
 /** @throws OpenAiError */
-const imageBlock = (part: GivenPart, at: string): InputBlock => {
-  const { image_url, file_id } = FILE_PARTS.input_image.parse(part);
-  if (file_id != null) throw fileNotFound(file_id, at);
-  if (image_url == null) throw invalidValue(at, 'must have image_url or file_id');
-  return { type: 'image', source: locate(image_url, at) };
+const imageOf = (part: GivenPart, at: string): InputBlock => {
+  const { image_url: url, file_id } = read(FILE_PARTS.input_image, part, at);
+  const block = imageBlock({ file_id, url });
+  if (!block) throw invalidValue(at, 'must have image_url or file_id');
+  return block;
 };
 
 /** @throws OpenAiError */
-const locate = (url: string, at: string): Extract<InputBlock, { source: unknown }>['source'] => {
-  const [, stored] = STORED_FILE.exec(url) ?? [];
-  if (stored !== undefined) throw fileNotFound(stored, at);
-  return sourceAt(url);
-};
-
-/** @throws OpenAiError */
-const fileBlock = (part: GivenPart, at: string): InputBlock => {
-  const { file_id, file_url, file_data, filename } = FILE_PARTS.input_file.parse(part);
-  if (file_id != null) throw fileNotFound(file_id, at);
-  const title = filename ?? undefined;
-  if (file_url != null) return mediaBlock(guessMediaType(file_url), locate(file_url, at), title);
-  if (file_data == null) throw invalidValue(at, 'must have file_id, file_url or file_data');
-  const inline = splitDataUrl(file_data);
-  const media_type = inline?.media_type ?? guessMediaType(filename ?? '');
-  const data = inline?.data ?? file_data;
-  return mediaBlock(media_type, { type: 'base64', media_type, data }, title);
+const fileOf = (part: GivenPart, at: string): InputBlock => {
+  const { file_url: url, file_data: data, ...named } = read(FILE_PARTS.input_file, part, at);
+  const block = fileBlock({ ...named, url, data });
+  if (!block) throw invalidValue(at, 'must have file_id, file_url or file_data');
+  return block;
 };
 
 /** Returns messages for the history of a thread, in the order of the items. */

@@ -8,11 +8,13 @@ import { digestsOf, findPosition, type Position } from '../../protocols/openai/t
 import type { Attach, ImportedMessage, Submission, ThreadFields, ThreadView } from '../../runtime/index.ts';
 import { actorOf } from '../../schema/actor.ts';
 import { checkNewId, newIdProblem } from '../../schema/id.ts';
+import type { ContentBlock } from '../../schema/message.ts';
 import { Conflict, NotFound } from '../../schema/outcome.ts';
 import type { Place } from '../../schema/place.ts';
 import type { Leg } from '../../schema/run.ts';
 import type { Client } from '../protocol-runs.ts';
 import { type ChatInput, chatInput, resultInput, toolResultsIn, waitingRun } from './chat-input.ts';
+import { acceptReferences } from './file-references.ts';
 import { type HangUps, nameOfChat, nameOfThread } from './hang-ups.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
 
@@ -51,7 +53,7 @@ export type Accepted = { run_id: string; place: Place };
 
 export type SubmitDeps = Pick<
   OpenAiDeps,
-  'access' | 'clock' | 'ids' | 'runtime' | 'settings' | 'store' | 'observe'
+  'acceptFiles' | 'access' | 'clock' | 'ids' | 'runtime' | 'settings' | 'store' | 'observe'
 > & { hangUps: HangUps };
 
 /** @throws OpenAiError, and the errors of a submission */
@@ -197,6 +199,7 @@ const forkAt = async (
   const scope = ownPartition(call.client.principal);
   const { thread_id, seq } = position.transcript;
   const { before, after } = behind(call, position);
+  acceptAll(deps, call, [...before, ...after]);
   try {
     const fork = await runtime.threads.fork({
       from: { scope, id: thread_id },
@@ -312,10 +315,30 @@ const admit = async (
   const { runtime, observe } = deps;
   const accepted = await runtime.admit(place.scope, place.id, (thread) => {
     const found = read(thread);
-    return found && submissionOf(deps, call, { place, thread, found, attach });
+    return found && submissionOf(deps, call, { place, thread, found: withFiles(deps, call, found), attach });
   });
   if (accepted) observe.positioned('chat_completions', outcome);
   return accepted && { run_id: accepted.run_id, place };
+};
+
+const withFiles = (deps: SubmitDeps, call: ChatCall, found: Read): Read => ({
+  ...found,
+  input: { ...found.input, messages: acceptAll(deps, call, found.input.messages) },
+  ...(found.history && { history: acceptAll(deps, call, found.history) }),
+});
+
+/** Accepts references to files, those of an imported history included. @throws OpenAiError */
+const acceptAll = <Message extends Pick<ImportedMessage, 'content'>>(
+  deps: SubmitDeps,
+  { client, request: { references } }: ChatCall,
+  messages: readonly Message[],
+): readonly Message[] => {
+  if (references.size === 0) return messages;
+  const pathOf = (block: ContentBlock): string | undefined => references.get(block);
+  return messages.map((message) => ({
+    ...message,
+    content: acceptReferences(deps, client.principal, message.content, pathOf),
+  }));
 };
 
 const submissionOf = (

@@ -37,6 +37,7 @@ import { Conflict } from '../../schema/outcome.ts';
 import type { Place } from '../../schema/place.ts';
 import type { Principal } from '../../schema/principal.ts';
 import type { Thread } from '../../schema/thread.ts';
+import { acceptEntries } from './file-references.ts';
 import { TAG } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
 
@@ -108,7 +109,7 @@ const ownRoutes = (deps: OpenAiDeps) => [
     async handle({ principal, body }) {
       const { items, metadata } = parseRequest(NewConversation, body ?? {});
       const custom = metadata ?? {};
-      const messages = messagesIn(items ?? []);
+      const messages = messagesIn(deps, principal, items ?? []);
       const thread = await deps.runtime.threads.append(ownPartition(principal), deps.ids.uuid(), {
         messages,
         custom,
@@ -209,7 +210,7 @@ const itemChangeRoutes = (deps: OpenAiDeps) => [
     async handle({ principal, params, body }) {
       const { items } = parseRequest(NewItems, body);
       const { place } = writable(deps, principal, params.id);
-      const messages = messagesIn(items);
+      const messages = messagesIn(deps, principal, items);
       const before = deps.store.messages.last(place.scope, place.id)?.seq ?? 0;
       await locking(params.id, () => deps.runtime.threads.append(place.scope, place.id, { messages }));
       const of = { store: deps.store, scope: place.scope, thread_id: place.id };
@@ -282,12 +283,16 @@ const locking = async <Value>(conversation: string, act: () => Promise<Value>): 
 };
 
 /** @throws OpenAiError */
-const messagesIn = (items: z.output<typeof Input>): ImportedMessage[] => {
+const messagesIn = (
+  deps: Pick<OpenAiDeps, 'acceptFiles'>,
+  principal: Principal,
+  items: z.output<typeof Input>,
+): ImportedMessage[] => {
   const entries = decodeInput(items, 'items');
   if (entries.length > MOST_ADDED) throw invalidValue('items', `must have at most ${MOST_ADDED} items`);
   const other = entries.find(({ kind }) => kind === 'reference' || kind === 'approval');
   if (other) throw invalidValue(`${other.at}.type`, 'a conversation has no items of this type');
-  return importedFrom(entries);
+  return importedFrom(acceptEntries(deps, principal, entries));
 };
 
 /** Returns one item more than the page has, if there are more. @throws OpenAiError for an unknown `after` */

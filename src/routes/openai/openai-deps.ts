@@ -1,3 +1,4 @@
+import type { ResolveReferences } from '../../files/references.ts';
 import type { OpenAiRoute, PositionOutcome } from '../../observability/metrics/openai-metrics.ts';
 import type { HeldRuns } from '../../protocols/openai/held-runs.ts';
 import type { Legs } from '../../protocols/openai/legs.ts';
@@ -14,6 +15,8 @@ export type OpenAiDeps = Omit<RouteDeps, 'settings'> & {
     legEnded(status: string): void;
   };
   legs: Legs;
+  /** Accepts references to files of a partition. @throws Invalid */
+  acceptFiles: ResolveReferences;
   /** Match the ids of agents that are models. */
   globs: readonly Glob[];
   settings: RouteDeps['settings'] & { openai: OpenAiSettings; foreground_release_wait_ms: number };

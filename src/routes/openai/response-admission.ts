@@ -20,6 +20,7 @@ import type { Place } from '../../schema/place.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import type { StoredInput, StoredResponse } from '../../schema/stored-response.ts';
 import type { Client } from '../protocol-runs.ts';
+import { acceptEntries } from './file-references.ts';
 import { agentOfModel } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
 import { approvalsFor, ordinalOf, outputsFor, unknownRequest } from './response-answers.ts';
@@ -45,7 +46,8 @@ export const acceptResponse = async (
   request: ResponseRequest,
 ): Promise<Accepted | Ended> => {
   const { principal } = client;
-  const { position, entries } = findPosition(deps, client, request);
+  const { position, entries: given } = findPosition(deps, client, request);
+  const entries = acceptEntries(deps, principal, given);
   const decided = position && decidedElsewhere(deps, position, entries);
   if (decided) return decided;
   const agent = agentOf(deps, client, request, position);

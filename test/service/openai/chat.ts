@@ -98,7 +98,7 @@ const streamed = (status: number, headers: Headers, raw: string): Streamed => {
 };
 
 /** The number of runs of the scope. */
-export const countRuns = async ({ call }: Troupe): Promise<number> =>
+export const countRuns = async ({ call }: Pick<Troupe, 'call'>): Promise<number> =>
   Number((await call('GET', '/v1/runs?limit=1')).body.total);
 
 export const messagesOf = async ({ call }: Troupe, thread_id: string): Promise<Record<string, unknown>[]> => {

@@ -1,0 +1,159 @@
+import t from 'tap';
+import type { ContentBlock } from '../../../src/schema/message.ts';
+import { remove, upload } from '../files/client.ts';
+import { withUsers } from '../users.ts';
+import { countRuns } from './chat.ts';
+
+/** References to stored files in chat completions, responses and conversations (openai.md 9.3). */
+
+const troupe = await withUsers(t);
+const [alice, bob] = [troupe.user('alice'), troupe.user('bob')];
+const BYTES = Buffer.from('a,b\n1,2\n');
+
+const uploaded = async (): Promise<string> => {
+  const { body } = await upload(troupe.url, BYTES, {
+    filename: 'table.csv',
+    type: 'text/csv',
+    headers: alice.head,
+  });
+  return String(body.id);
+};
+
+const id = await uploaded();
+const url = `troupe-file:${id}`;
+
+const received = (): readonly ContentBlock[] =>
+  troupe.models.requests.at(-1)?.request.messages.findLast(({ role }) => role === 'user')?.content ?? [];
+
+const FILLED = {
+  type: 'document',
+  title: 'table.csv',
+  source: { type: 'base64', media_type: 'text/csv', data: BYTES.toString('base64') },
+};
+const TEXT = { type: 'text', text: 'See:' };
+
+t.test('gives the model the bytes of files in chat completions (check 63)', async (t) => {
+  for (const part of [
+    { type: 'file', file: { file_id: id } },
+    { type: 'image_url', image_url: { url } },
+  ]) {
+    const messages = [{ role: 'user', content: [{ type: 'text', text: 'See:' }, part] }];
+    const { status } = await alice.post('/v1/chat/completions', { model: 'echo', messages });
+    t.equal(status, 200);
+    t.strictSame(received(), [TEXT, FILLED], part.type);
+  }
+});
+
+t.test('gives the model the bytes of files in responses, and reads them back (check 63)', async (t) => {
+  for (const part of [
+    { type: 'input_file', file_id: id },
+    { type: 'input_file', file_url: url },
+    { type: 'input_image', file_id: id },
+    { type: 'input_image', image_url: url },
+  ]) {
+    const input = [{ role: 'user', content: [{ type: 'input_text', text: 'See:' }, part] }];
+    const { body } = await alice.post('/v1/responses', { model: 'echo', input });
+    t.equal(body.status, 'completed');
+    t.strictSame(received(), [TEXT, FILLED], JSON.stringify(part));
+    const shown = [
+      { type: 'input_text', text: 'See:' },
+      { type: 'input_file', filename: 'table.csv', file_id: id },
+    ];
+    const items = await alice.get(`/v1/responses/${body.id}/input_items`);
+    t.match(items.body, { data: [{ content: shown }] });
+    // The tests compare the rest.
+    const { id: conversation } = body.conversation as { id: string };
+    const history = await alice.get(`/v1/conversations/${conversation}/items?order=asc`);
+    t.match(history.body, { data: [{ content: shown }, { role: 'assistant' }] });
+  }
+});
+
+t.test('accepts files in histories and in items of conversations', async (t) => {
+  const file = { role: 'user', content: [{ type: 'file', file: { file_id: id } }] };
+  const messages = [file, { role: 'assistant', content: 'I see.' }, { role: 'user', content: 'b' }];
+  t.equal((await alice.post('/v1/chat/completions', { model: 'echo', messages })).status, 200);
+  t.match(troupe.models.requests.at(-1)?.request.messages[0]?.content, [FILLED]);
+  const items = [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }];
+  const { body } = await alice.post('/v1/conversations', { items });
+  const read = await alice.get(`/v1/conversations/${body.id}/items`);
+  t.match(read.body, { data: [{ content: [{ type: 'input_file', filename: 'table.csv', file_id: id }] }] });
+});
+
+t.test(
+  'rejects files that do not exist or belong to another user, and writes nothing (check 6)',
+  async (t) => {
+    const runs = await countRuns(alice);
+    const deleted = await uploaded();
+    await remove(troupe.url, deleted, alice.head);
+    for (const [user, file] of [
+      [bob, id],
+      [alice, deleted],
+      [alice, 'file-none'],
+      [alice, '../x'],
+      [alice, ''],
+    ] as const) {
+      const of = (param: string) => ({
+        status: 400,
+        body: {
+          error: {
+            message: `file not found: ${file}`,
+            type: 'invalid_request_error',
+            param,
+            code: 'invalid_value',
+          },
+        },
+      });
+      const content = [
+        { type: 'text', text: 'See:' },
+        { type: 'file', file: { file_id: file } },
+      ];
+      const chat = (messages: object[], headers = {}) =>
+        user.call('POST', '/v1/chat/completions', { model: 'echo', messages }, headers);
+      t.match(await chat([{ role: 'user', content }]), of('messages[0].content[1]'));
+      const later = [
+        { role: 'user', content },
+        { role: 'assistant', content: 'a' },
+        { role: 'user', content: 'b' },
+      ];
+      t.match(await chat(later, { 'x-conversation-id': 'c' }), of('messages[0].content[1]'));
+      for (const part of [
+        { type: 'input_file', file_id: file },
+        { type: 'input_image', image_url: `troupe-file:${file}` },
+      ]) {
+        const input = [
+          { role: 'user', content: 'a' },
+          { role: 'user', content: [part] },
+        ];
+        t.match(await user.post('/v1/responses', { model: 'echo', input }), of('input[1].content[0]'));
+        t.match(await user.post('/v1/conversations', { items: input }), of('items[1].content[0]'));
+      }
+    }
+    t.equal(await countRuns(alice), runs);
+    t.match((await bob.get('/v1/threads')).body, { total: 0 });
+  },
+);
+
+t.test('reads a deleted file no more when a history continues its thread', async (t) => {
+  const file = await uploaded();
+  const messages: object[] = [{ role: 'user', content: [{ type: 'file', file: { file_id: file } }] }];
+  const chat = (messages: object[]) =>
+    alice.call('POST', '/v1/chat/completions', { model: 'echo', messages }, { 'x-conversation-id': 'd' });
+  await chat(messages);
+  await remove(troupe.url, file, alice.head);
+  messages.push({ role: 'assistant', content: 'echo: ' }, { role: 'user', content: 'b' });
+  t.equal((await chat(messages)).status, 200);
+});
+
+t.test('rejects parts whose fields have the wrong type', async (t) => {
+  for (const part of [
+    { type: 'input_image', image_url: { url } },
+    { type: 'input_file', file_id: 7 },
+    { type: 'input_file' },
+  ]) {
+    const input = [{ role: 'user', content: [part] }];
+    t.match(await alice.post('/v1/responses', { model: 'echo', input }), {
+      status: 400,
+      body: { error: { param: /^input\[0\]\.content\[0\]/ } },
+    });
+  }
+});
