@@ -17,7 +17,7 @@ export type FileSettings = {
 };
 
 export type FileDeps = {
-  store: Pick<Store, 'batch' | 'commit' | 'files'>;
+  store: Pick<Store, 'batch' | 'commit' | 'files' | 'idempotency'>;
   blobs: Blobs;
   clock: Clock;
   ids: Ids;

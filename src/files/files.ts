@@ -1,5 +1,6 @@
 import { seconds } from '../schema/clock.ts';
 import type { FilePurpose, StoredFile } from '../schema/file.ts';
+import type { Accept } from '../schema/idempotency.ts';
 import { guessMediaType, UNKNOWN_TYPE } from '../schema/media.ts';
 import { InsufficientStorage, TooLarge } from '../schema/outcome.ts';
 import { baseOf } from '../schema/partition.ts';
@@ -48,7 +49,7 @@ export type IncomingBytes = {
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 };
 
-type FileFields = {
+export type FileFields = {
   purpose: FilePurpose;
   /** Default: `files.default_ttl_secs`. */
   ttlSecs?: number | undefined;
@@ -56,9 +57,10 @@ type FileFields = {
 
 export type NewFile = IncomingBytes & FileFields;
 
-export type ReceivedFile = {
+export type ReceivedFile = Pick<IncomingBytes, 'filename' | 'media_type'> & {
+  readonly sha256: string;
   /** Commits the row. @throws InsufficientStorage, Unavailable */
-  keep(fields: FileFields): Promise<FileRow>;
+  keep(fields: FileFields, keyed?: Accept<FileRow>): Promise<FileRow>;
   discard(): void;
 };
 
@@ -98,7 +100,7 @@ export const createFiles = (deps: FileDeps): Files => {
 /** The bytes of scopes, those of rows that are being committed included. */
 type Account = {
   hasRoom(scope: string, bytes: number): boolean;
-  commit(row: FileRow): Promise<void>;
+  commit(row: FileRow, keyed: Accept<FileRow> | undefined): Promise<void>;
 };
 
 const createAccount = ({ store, settings: { max_total_bytes: most } }: FileDeps): Account => {
@@ -114,12 +116,13 @@ const createAccount = ({ store, settings: { max_total_bytes: most } }: FileDeps)
       const base = baseOf(scope);
       return store.files.bytesIn(base) + (pending.get(base) ?? 0) + bytes <= most;
     },
-    async commit(row) {
+    async commit(row, keyed) {
       const base = baseOf(row.scope);
       add(base, row.bytes);
       try {
         const batch = store.batch();
         store.files.put(batch, row);
+        if (keyed) store.idempotency.put(batch, keyed(row));
         await store.commit(batch, 'input');
       } finally {
         add(base, -row.bytes);
@@ -149,12 +152,15 @@ const createReceiver = (
         release = removal.keep(sha256);
       });
       return {
-        async keep(about) {
+        filename: incoming.filename,
+        media_type: incoming.media_type,
+        sha256: blob.sha256,
+        async keep(about, keyed) {
           try {
             const at = { id: fileIdFrom(ids.uuid()), now: clock.now(), settings };
             const row = rowFor({ ...incoming, ...about }, blob, at);
             checkRoom(scope, row.bytes);
-            await account.commit(row);
+            await account.commit(row, keyed);
             observe.uploaded('stored');
             return row;
           } finally {

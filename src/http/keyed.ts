@@ -23,10 +23,23 @@ export type Keyed = {
   creates<Result>(created: (result: Result) => JsonObject): Accept<Result>;
   /** For a response that follows its commit after some time: a repeat in that time waits for it as the route does. */
   holds<Result>(created: (result: Result) => JsonObject): Accept<Result>;
+  /**
+   * For a route that reads its body as a stream: adds the content to the fingerprint of the request. Returns the
+   * response to an earlier request with this content; undefined if the request is the first one.
+   *
+   * @throws Refusal for the key of another request
+   */
+  earlier(content: string): Promise<unknown> | undefined;
 };
 
-/** @param held called when a request that holds its response is accepted */
-export const createKeyed = (accepted: (answer: StoredAnswer) => IdempotencyRow, held: () => void): Keyed => ({
+export type KeyedDeps = {
+  accepted(answer: StoredAnswer): IdempotencyRow;
+  /** Called when a request that holds its response is accepted. */
+  held(): void;
+  earlier: Keyed['earlier'];
+};
+
+export const createKeyed = ({ accepted, held, earlier }: KeyedDeps): Keyed => ({
   answers: (respond, created) => (result) => ({
     row: accepted(answerOf(respond(result), created && (() => created(result)))),
     visible: ignore,
@@ -39,6 +52,7 @@ export const createKeyed = (accepted: (answer: StoredAnswer) => IdempotencyRow, 
     row: accepted({ kind: 'created', of: created(result) }),
     visible: held,
   }),
+  earlier,
 });
 
 const ignore = (): void => {};

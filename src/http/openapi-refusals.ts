@@ -40,7 +40,11 @@ export const REFUSED = {
     name: 'UnsupportedMediaType',
     description: 'The media type or encoding of the body is not supported.',
   },
-  422: { name: 'Unprocessable', description: 'The JSON of the body does not match the schema.' },
+  422: {
+    name: 'Unprocessable',
+    description:
+      'The JSON of the body does not match the schema, or the `Idempotency-Key` was used for another request.',
+  },
   429: {
     name: 'TooManyRequests',
     description: 'Too many wrong credentials came from the address of the client.',
@@ -70,13 +74,13 @@ const OF_BODY = [408, 413, 415];
 const OF_SHAPE = [422];
 
 /** Returns the statuses of refusals by the server itself. */
-export const refusedBy = ({ needs, security, params, body, reads }: Route['spec']): number[] => [
+export const refusedBy = ({ needs, security, params, body, reads, idempotent }: Route['spec']): number[] => [
   ...ALWAYS,
   ...(needs === 'nothing' && security === undefined ? [] : OF_CREDENTIALS),
   ...(params && createDoor(needs).surface === 'agent-invocation' ? OF_NAMES : []),
   ...(body && needs === 'invoke' ? OF_BUDGETS : []),
   ...(body ? OF_BODY : []),
-  ...(body && reads === undefined ? OF_SHAPE : []),
+  ...((body && reads === undefined) || idempotent ? OF_SHAPE : []),
 ];
 
 /** Creates one response component per status and form, so that the document can refer to it. */

@@ -140,6 +140,7 @@ const deliverStream = (
 ): void => {
   try {
     checkBody(reception, arrival);
+    readKey(reception, arrival, principal, '');
     call(reception, arrival, principal, decode(arrival.endpoint, { ...arrival, body }));
   } catch (error) {
     body.discard();
@@ -147,7 +148,7 @@ const deliverStream = (
   }
 };
 
-/** @throws Invalid for an illegal key */
+/** A body that the handler reads becomes part of the fingerprint later. @throws Invalid for an illegal key */
 const readKey = (
   { idempotency }: Reception,
   arrival: Arrival,

@@ -6,6 +6,7 @@ import type {
   StoredAnswer,
 } from '../schema/idempotency.ts';
 import type { Principal } from '../schema/principal.ts';
+import type { BodyStream } from './body-stream.ts';
 import { Refusal } from './errors.ts';
 import { createKeyed } from './keyed.ts';
 import { isReply, type Reply, reply, storedReply } from './reply.ts';
@@ -18,7 +19,8 @@ import { addHeaders, isEventStream } from './sse.ts';
  * Executes each request with an `Idempotency-Key` once, and responds to its repeats (runtime.md 0.8).
  *
  * Guarantees: a repeat of an accepted request executes nothing, whether the first one is in progress, has been answered,
- * or was accepted by an earlier process. A repeat of a request that was refused or not committed executes.
+ * or was accepted by an earlier process. A repeat of a request that was refused or not committed executes. A repeat of an
+ * upload that is in progress is refused, because its content is not known before its end.
  * Relies on handlers to pass what `Keyed` returns to the commit that accepts their request, and on their results having
  * whole texts.
  * Cost: a claim in memory while a request executes or its stream lasts.
@@ -35,6 +37,8 @@ export type IdempotencyPort = {
     body: string;
   }): KeyedRequest;
   find(name: KeyName): IdempotencyRow | undefined;
+  /** Returns the request with its content in the fingerprint, for a body that the handler reads. */
+  withContent(request: KeyedRequest, content: string): KeyedRequest;
   accepted(request: KeyedRequest, answer: StoredAnswer): IdempotencyRow;
   count(result: KeyedResult): void;
 };
@@ -51,13 +55,11 @@ export const createRepeats = (port: IdempotencyPort): Repeats => {
   return {
     handle(keyed, endpoint, request) {
       const handling = { keyed, endpoint, request };
+      if (endpoint.reads === 'stream') return upload(repeating, handling);
       const claim = repeating.claims.get(textOf(keyed.name));
       const row = claim ? undefined : port.find(keyed.name);
       const before = claim ?? row;
-      if (before && before.fingerprint !== keyed.fingerprint) {
-        port.count('conflict');
-        throw new Refusal(422, 'Idempotency-Key was used for another request');
-      }
+      if (before && before.fingerprint !== keyed.fingerprint) throw conflict(port);
       if (claim) return join(repeating, claim, handling);
       if (!row) return execute(repeating, handling);
       port.count('replayed');
@@ -84,7 +86,36 @@ type Claim = {
 
 const textOf = ({ scope, caller, key }: KeyName): string => `${scope}\0${caller}\0${key}`;
 
-const execute = ({ port, claims }: Repeating, { keyed, endpoint, request }: Handling): Promise<unknown> => {
+/** @returns the error for the key of another request */
+const conflict = (port: IdempotencyPort): Refusal => {
+  port.count('conflict');
+  return new Refusal(422, 'Idempotency-Key was used for another request');
+};
+
+/** @throws Refusal while another upload has the key */
+const upload = (repeating: Repeating, handling: Handling): Promise<unknown> => {
+  const { keyed, request } = handling;
+  const claim = repeating.claims.get(textOf(keyed.name));
+  if (!claim) return execute(repeating, handling);
+  // `body` is a stream because the route reads one.
+  (request.body as BodyStream).discard();
+  if (claim.fingerprint !== keyed.fingerprint) throw conflict(repeating.port);
+  throw new Refusal(409, 'a request with this Idempotency-Key is in progress', { 'retry-after': '1' });
+};
+
+const execute = (repeating: Repeating, handling: Handling): Promise<unknown> => {
+  const { port, claims } = repeating;
+  const { keyed, endpoint, request } = handling;
+  let identified = keyed;
+  let isReplay = false;
+  const earlier = (content: string): Promise<unknown> | undefined => {
+    identified = port.withContent(keyed, content);
+    const row = port.find(keyed.name);
+    if (!row) return undefined;
+    if (row.fingerprint !== identified.fingerprint) throw conflict(port);
+    isReplay = true;
+    return respondAgain(row, handling);
+  };
   const name = textOf(keyed.name);
   let onHeld = (): void => {};
   const held = new Promise<void>((resolve) => {
@@ -98,18 +129,18 @@ const execute = ({ port, claims }: Repeating, { keyed, endpoint, request }: Hand
     stream: undefined,
   };
   const accepted = (answer: StoredAnswer): IdempotencyRow => {
-    claim.row = port.accepted(keyed, answer);
+    claim.row = port.accepted(identified, answer);
     return claim.row;
   };
   const release = (): void => {
     if (claims.get(name) === claim) claims.delete(name);
   };
   const handled = async (): Promise<unknown> =>
-    endpoint.handle({ ...request, keyed: createKeyed(accepted, onHeld) });
+    endpoint.handle({ ...request, keyed: createKeyed({ accepted, held: onHeld, earlier }) });
   claims.set(name, claim);
   claim.settled = handled().then(
     (result) => {
-      port.count('executed');
+      port.count(isReplay ? 'replayed' : 'executed');
       if (!isEventStream(result)) {
         release();
         return result;

@@ -17,3 +17,7 @@ export const fingerprintOf = ({ method, target, header, conversationHeaders, bod
     .update(JSON.stringify([method, target, ...conversationHeaders.map((name) => header(name) ?? null)]))
     .update(body)
     .digest('base64url');
+
+/** @param content of a body that was read after the rest of the request */
+export const withContent = (fingerprint: string, content: string): string =>
+  createHash('sha256').update(fingerprint).update('\0').update(content).digest('base64url');

@@ -8,7 +8,7 @@ import type {
 } from '../schema/idempotency.ts';
 import type { Principal } from '../schema/principal.ts';
 import type { Store } from '../store/index.ts';
-import { type Fingerprinted, fingerprintOf } from './fingerprint.ts';
+import { type Fingerprinted, fingerprintOf, withContent } from './fingerprint.ts';
 import { keyIn, nameOf } from './key.ts';
 
 export { startSweep } from './sweep.ts';
@@ -24,6 +24,8 @@ export type Idempotency = {
   read(
     request: Omit<Fingerprinted, 'conversationHeaders'> & { principal: Principal; keys: readonly string[] },
   ): KeyedRequest;
+  /** Returns the request with its content in the fingerprint, for a body that is read later. */
+  withContent(request: KeyedRequest, content: string): KeyedRequest;
   find(name: KeyName): IdempotencyRow | undefined;
   /** Returns the row of a request that is accepted now. */
   accepted(request: KeyedRequest, answer: StoredAnswer): IdempotencyRow;
@@ -49,6 +51,10 @@ export const createIdempotency = ({
   read: ({ principal, keys, ...request }) => ({
     name: nameOf(principal, keyIn(keys)),
     fingerprint: fingerprintOf({ ...request, conversationHeaders }),
+  }),
+  withContent: ({ name, fingerprint }, content) => ({
+    name,
+    fingerprint: withContent(fingerprint, content),
   }),
   find(name) {
     const row = store.idempotency.get(name);

@@ -61,7 +61,7 @@ export type {
   ThreadFields,
   UserMessage,
 } from './thread/submission.ts';
-export type { NewThread } from './thread/threads.ts';
+export type { Appended, NewThread } from './thread/threads.ts';
 export type { ThreadView } from './thread/view.ts';
 
 /**

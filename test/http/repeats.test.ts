@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { IdempotencyPort } from '../../src/http/repeats.ts';
 import { type Route, route } from '../../src/http/route.ts';
 import { createEventStream, type EventStream } from '../../src/http/sse.ts';
-import { fingerprintOf } from '../../src/idempotency/fingerprint.ts';
+import { fingerprintOf, withContent } from '../../src/idempotency/fingerprint.ts';
 import { keyIn, nameOf } from '../../src/idempotency/key.ts';
 import type { IdempotencyRow, KeyedResult } from '../../src/schema/idempotency.ts';
 import { Conflict } from '../../src/schema/outcome.ts';
@@ -22,6 +22,10 @@ const port = () => {
     read: ({ principal, keys, ...request }) => ({
       name: nameOf(principal, keyIn(keys)),
       fingerprint: fingerprintOf({ ...request, conversationHeaders: [] }),
+    }),
+    withContent: ({ name, fingerprint }, content) => ({
+      name,
+      fingerprint: withContent(fingerprint, content),
     }),
     find: ({ key }) => rows.get(key),
     accepted: ({ name, fingerprint }, answer) => ({ ...name, fingerprint, accepted_at: 0, answer }),

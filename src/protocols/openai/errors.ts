@@ -106,7 +106,7 @@ export const errorBody = ({ message, type, param, code }: OpenAiError): z.input<
 });
 
 export const NO_RETRY = { 'x-should-retry': 'false' } as const;
-const MAY_RETRY = { 'x-should-retry': 'true' } as const;
+export const MAY_RETRY = { 'x-should-retry': 'true' } as const;
 
 /** The form of all errors below the prefixes of the protocol, those of the HTTP layer included. */
 export const openAiErrors: ErrorForm = (error, requestId) => {
@@ -241,13 +241,15 @@ export const methodNotAllowed = (method: string, path: string, allowed: readonly
     headers: { allow: allowed.join(', ') },
   });
 
-/** The request waited for longer than `openai.blocking_wait_ms`. */
-export const timedOut = (headers: Readonly<Record<string, string>>): OpenAiError =>
-  new OpenAiError(504, 'The request timed out, and its run was cancelled.', {
+/** The request waited for longer than `openai.blocking_wait_ms`. The run of one with a key is not cancelled. */
+export const timedOut = (headers: Readonly<Record<string, string>>, isKeyed: boolean): OpenAiError => {
+  const effect = isKeyed ? 'its run continues: repeat it with the same key' : 'its run was cancelled';
+  return new OpenAiError(504, `The request timed out, and ${effect}.`, {
     type: 'server_error',
     code: 'timeout',
-    headers: { ...headers, ...NO_RETRY },
+    headers: { ...headers, ...(isKeyed ? MAY_RETRY : NO_RETRY) },
   });
+};
 
 /** The failure of an accepted run, from its termination (`failureOf`). */
 export const failedRun = (

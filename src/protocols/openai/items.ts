@@ -70,10 +70,11 @@ const CREATE: Readonly<
   message(kept, { run, stopped }) {
     const { id, text, refusal, step } = kept;
     const status = kept.incomplete ? 'incomplete' : 'completed';
-    const common = { id, type: 'message', role: 'assistant', status } as const;
+    // The order of the keys is that of the live item, so that a repeated request receives the same text.
+    const common = { id, type: 'message', role: 'assistant' } as const;
     if (text !== undefined) {
       const content = refusal ? ({ type: 'refusal', refusal: text } as const) : outputText(text);
-      return { ...common, content: [content], phase: 'final_answer' };
+      return { ...common, content: [content], status, phase: 'final_answer' };
     }
     const message = run.steps.get(step) ?? stopped;
     if (!message) return undefined;
@@ -82,6 +83,7 @@ const CREATE: Readonly<
     return {
       ...common,
       content: [outputText(shown, citations(sources, shown.length))],
+      status,
       phase: message.tool_calls && message.tool_calls.length > 0 ? 'commentary' : 'final_answer',
     };
   },
@@ -105,13 +107,11 @@ const CREATE: Readonly<
       type: 'mcp_call',
       server_label: 'troupe',
       ...call,
+      output: null,
+      error: null,
       approval_request_id: kept.approved ?? null,
       ...(kept.incomplete || result === undefined
-        ? {
-            output: null,
-            error: null,
-            status: kept.incomplete ? ('incomplete' as const) : ('in_progress' as const),
-          }
+        ? { status: kept.incomplete ? ('incomplete' as const) : ('in_progress' as const) }
         : callResult(result, kept.failed === true)),
     };
   },
@@ -121,7 +121,7 @@ const CREATE: Readonly<
 
 const part = (text: string, { from = 0, to }: StoredItem): string => text.slice(from, to);
 
-const reasoningOf = ({ content, metadata }: Message): string =>
+export const reasoningOf = ({ content, metadata }: Message): string =>
   [
     metadata?.reasoning ?? '',
     ...content.map((block) => (block.type === 'thinking' ? block.thinking : '')),

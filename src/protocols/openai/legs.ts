@@ -33,8 +33,8 @@ import { NO_USAGE } from './usage.ts';
 export type Legs = {
   /** Adds the first row of a leg to the commit that accepts its request. */
   begin(batch: Batch, scope: string, given: NewLeg): Leg;
-  /** Returns the leg while its end is not stored. */
-  find(scope: string, run_id: string, leg: number): Leg | undefined;
+  /** Returns the leg of a row while its end is not stored; also one of an earlier process, whose run resumes. */
+  find(scope: string, row: StoredResponse): Leg | undefined;
   /** Returns the resource of a stored leg, with its committed output. */
   read(scope: string, row: StoredResponse): ResponseResource;
   /** Returns the frames of a stored leg after this number. */
@@ -53,6 +53,8 @@ export type NewLeg = {
 export type Leg = {
   readonly scope: string;
   readonly row: StoredResponse;
+  /** The resource as it was when the request was accepted. */
+  accepted(): ResponseResource;
   /** Resolves with the resource once the end is stored. */
   readonly ended: Promise<ResponseResource>;
   /** Passes the reader the events after this number, and then the live ones. Returns a function that detaches it. */
@@ -64,7 +66,7 @@ export type Leg = {
 };
 
 export type LegsDeps = {
-  store: Pick<Store, 'batch' | 'commit' | 'messages' | 'retractions' | 'stopped' | 'responses'>;
+  store: Pick<Store, 'batch' | 'commit' | 'messages' | 'retractions' | 'runs' | 'stopped' | 'responses'>;
   clock: Clock;
   log: Pick<ServiceLog, 'warn'>;
   retentionMs: number;
@@ -78,9 +80,9 @@ export const createLegs = (deps: LegsDeps): Legs => {
   const book: Book = { ...deps, open: new Map(), without: new Set() };
   return {
     begin: (batch, scope, given) => beginLeg(book, batch, scope, given),
-    find(scope, run_id, leg) {
-      const found = book.open.get(keyOf(scope, run_id));
-      return found?.row.leg === leg ? found : undefined;
+    find(scope, row) {
+      const found = book.open.get(keyOf(scope, row.run_id)) ?? resumedLeg(book, scope, row);
+      return found?.row.leg === row.leg ? found : undefined;
     },
     read: (scope, row) => resourceOf(row, present(storedOutput(book.store, scope, row))),
     replay(scope, row, after) {
@@ -192,9 +194,11 @@ const openLeg = (book: Book, scope: string, { row, run, earlier }: Opened): Open
     resource,
     ...(row.events.length > 0 && { begun: stateOf(book.store, scope, row) }),
   });
+  const first = row.status;
   const leg: OpenLeg = {
     scope,
     row,
+    accepted: () => resourceOf(row, [], first),
     encoder,
     followers,
     ended,
@@ -302,18 +306,32 @@ const legWithoutRequest = (
     without.add(key);
     return undefined;
   }
-  if (!isTerminalLeg(last.status)) {
-    const leg = openLeg(book, scope, { row: { ...last }, run: after, earlier: rows.slice(0, -1) });
-    leg.row.reserved += RESERVED;
-    leg.written = -1;
-    return leg;
-  }
+  if (!isTerminalLeg(last.status)) return reopen(book, scope, after, rows);
   if (!isContinued) return undefined;
   const { model, store: stored, metadata } = last.echo;
   const echo = { model, ...(stored !== undefined && { store: stored }), ...(metadata && { metadata }) };
   const leg = beginLeg(book, batch, scope, { run: after, row: { from_seq: seq, echo, inputs: [] } });
   leg.row.elsewhere = true;
   return leg;
+};
+
+/** Opens the last leg of a run that an earlier process has begun. */
+const reopen = (book: Book, scope: string, run: RunRecord, rows: readonly StoredResponse[]): OpenLeg => {
+  const [last] = rows.slice(-1);
+  if (!last) throw new Error(`run '${run.run_id}' has no response`);
+  const leg = openLeg(book, scope, { row: { ...last }, run, earlier: rows.slice(0, -1) });
+  leg.row.reserved += RESERVED;
+  leg.written = -1;
+  return leg;
+};
+
+/** Returns the leg of a run that will resume, before its first commit in this process. */
+const resumedLeg = (book: Book, scope: string, row: StoredResponse): OpenLeg | undefined => {
+  if (isTerminalLeg(row.status)) return undefined;
+  const run = book.store.runs.get(scope, row.run_id);
+  if (!run || hasTag(run, 'done') || isPaused(run)) return undefined;
+  const rows = book.store.responses.ofRun(scope, run);
+  return rows.at(-1)?.leg === row.leg ? reopen(book, scope, run, rows) : undefined;
 };
 
 const eventOf = (

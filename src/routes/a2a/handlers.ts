@@ -45,6 +45,8 @@ export type TaskHandlers = {
 
 export type PushHandlers = {
   create(request: A2aRequest, task_id: string): A2aAnswer;
+  /** Responds to a repeated request from what its acceptance has stored. */
+  createAgain(request: A2aRequest, created: JsonObject): A2aAnswer;
   list(request: A2aRequest, task_id: string): A2aAnswer;
   get(request: A2aRequest, task_id: string, config_id: string): A2aAnswer;
   remove(request: A2aRequest, task_id: string, config_id: string): A2aAnswer;

@@ -162,8 +162,9 @@ const pushOperations = (push: PushHandlers): Route[] => [
     summary: 'Create a push notification configuration',
     description:
       'Each change is sent to the URL as a POST, until it is accepted or the attempts are exhausted.',
+    again: push.createAgain,
     body: PushConfigInput,
-    responses: { 200: json(PushConfig, 'The config, with its id.') },
+    responses: { 200: json(PushConfig, 'The config, with its id.'), 422: ErrorEnvelope },
   }),
   ...operation('get', CONFIGS, (request, { task_id }) => push.list(request, task_id), {
     id: 'listA2aPushConfigs',

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { reply } from '../../http/reply.ts';
 import { invalidRequest } from '../../protocols/a2a/errors.ts';
+import type { PushConfig } from '../../protocols/a2a/push/config.ts';
 import {
   addConfig,
+  createdConfig,
   listConfigs,
   type PushConfigDeps,
   readConfig,
@@ -16,7 +18,15 @@ import { positionIn } from './page-token.ts';
 /** Push notification configs of a task (a2a.md 11.1). */
 
 export const createPushHandlers = (deps: PushConfigDeps): PushHandlers => ({
-  create: (request, task_id) => addConfig(deps, request, task_id, request.body),
+  create(request, task_id) {
+    const keyed = request.keyed?.creates(({ taskId, id, tenant }: PushConfig) => ({
+      task_id: taskId,
+      id,
+      ...(tenant !== undefined && { tenant }),
+    }));
+    return addConfig(deps, request, task_id, { body: request.body, keyed });
+  },
+  createAgain: (request, created) => createdConfig(deps, request, CreatedConfig.parse(created)),
   list(request, task_id) {
     const { configs, next } = listConfigs(deps, request, task_id, pageOf(request, task_id));
     return { configs, nextPageToken: next ? tokenOf(next, request.tenant) : '' };
@@ -33,6 +43,9 @@ export const createPushHandlers = (deps: PushConfigDeps): PushHandlers => ({
  * that send no protocol version receive no body.
  */
 const nothingFor = ({ header }: A2aRequest) => (header('a2a-version')?.trim() ? reply(200, {}) : reply(204));
+
+/** What is stored of a config that was created with a key: its own row has its secrets. */
+const CreatedConfig = z.object({ task_id: z.string(), id: z.string(), tenant: z.string().optional() });
 
 const DEFAULT_SIZE = 50;
 const LARGEST_SIZE = 100;

@@ -1,3 +1,4 @@
+import type { Keyed } from '../../http/keyed.ts';
 import { ownPartition } from '../../identity/access/own.ts';
 import type { ResolvedAgent } from '../../loop/agent.ts';
 import type { PositionOutcome } from '../../observability/metrics/openai-metrics.ts';
@@ -5,9 +6,17 @@ import { type ChatRequest, splitAtLastAnswer } from '../../protocols/openai/chat
 import { invalidValue, threadBusy } from '../../protocols/openai/errors.ts';
 import { threadOfConversation } from '../../protocols/openai/ids.ts';
 import { digestsOf, findPosition, type Position } from '../../protocols/openai/transcript.ts';
-import type { Attach, ImportedMessage, Submission, ThreadFields, ThreadView } from '../../runtime/index.ts';
+import type {
+  Accepted as AcceptedRun,
+  Attach,
+  ImportedMessage,
+  Submission,
+  ThreadFields,
+  ThreadView,
+} from '../../runtime/index.ts';
 import { actorOf } from '../../schema/actor.ts';
 import { checkNewId, newIdProblem } from '../../schema/id.ts';
+import type { Accept } from '../../schema/idempotency.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 import { Conflict, NotFound } from '../../schema/outcome.ts';
 import type { Place } from '../../schema/place.ts';
@@ -33,6 +42,7 @@ export type ChatCall = {
   chat: string | undefined;
   /** The thread that the client names. */
   thread: string | undefined;
+  keyed: Keyed | undefined;
 };
 
 /** A request that was admitted to a thread: what its reader needs to know. */
@@ -47,7 +57,10 @@ export type Admitted = {
   functions: ReadonlySet<string>;
 };
 
-type AttachAdmitted = (admitted: Admitted) => Attach;
+/** The reader of an admitted request, and the row of its key. */
+export type Joining = { attach: Attach; keyed: Accept<AcceptedRun> | undefined };
+
+type AttachAdmitted = (admitted: Admitted) => Joining;
 
 export type Accepted = { run_id: string; place: Place };
 
@@ -382,7 +395,7 @@ const submissionOf = (
     continue_truncated: request.isLimited ? false : undefined,
     leg,
     request_echo: request.echo,
-    attach: attach({
+    ...attach({
       place,
       leg,
       thread,

@@ -1,22 +1,31 @@
 import type { z } from 'zod';
 import { EVENT_STREAM, TRACE_HEADERS } from '../../http/described.ts';
-import { JSON_TYPE, reply } from '../../http/reply.ts';
+import { JSON_TYPE, type Reply, reply } from '../../http/reply.ts';
 import { type RouteRequest, route } from '../../http/route.ts';
 import { createEventStream } from '../../http/sse.ts';
 import { type ChatAnswer, createChatAnswer } from '../../protocols/openai/chat-answer.ts';
 import { ChatBody, decodeChat } from '../../protocols/openai/chat-decode.ts';
 import { createChatEncoder, type LegEncoder, type LegOptions } from '../../protocols/openai/chat-encoder.ts';
-import { NO_RETRY, OPENAI_ERRORS, OpenAiError, timedOut } from '../../protocols/openai/errors.ts';
+import {
+  MAY_RETRY,
+  NO_RETRY,
+  OPENAI_ERRORS,
+  OpenAiError,
+  openAiErrors,
+  timedOut,
+} from '../../protocols/openai/errors.ts';
 import { unixSeconds } from '../../protocols/openai/ids.ts';
 import { runHeaders, STREAM_HEADERS } from '../../protocols/openai/response-headers.ts';
-import type { Attach, Channel } from '../../runtime/index.ts';
+import type { Channel } from '../../runtime/index.ts';
+import type { JsonObject } from '../../schema/json.ts';
 import { may, mayStill } from '../../schema/principal.ts';
 import type { Reading as StreamReading } from '../../schema/reader.ts';
 import { timerMs } from '../../schema/timer.ts';
 import { clientOf } from '../protocol-runs.ts';
+import { createdChat, openAgain } from './chat-again.ts';
 import { waitsOfRun } from './chat-input.ts';
 import { ChatChunk, ChatCompletion } from './chat-schemas.ts';
-import { type Accepted, type Admitted, type ChatCall, submitChat } from './chat-submit.ts';
+import { type Accepted, type Admitted, type ChatCall, type Joining, submitChat } from './chat-submit.ts';
 import { createHangUps, type HangUps, nameOfChat, nameOfThread } from './hang-ups.ts';
 import { agentOfModel, TAG } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
@@ -34,7 +43,7 @@ export const chatRoutes = (given: OpenAiDeps) => {
       id: 'createOpenAiChatCompletion',
       summary: 'Start or continue a run with the messages of a chat',
       description:
-        'The model is an agent. With `stream`, the response is a stream of chunks. A disconnect cancels the run.',
+        'The model is an agent. With `stream`, the response is a stream of chunks. A disconnect cancels the run, unless the request has an `Idempotency-Key`.',
       tag: TAG,
       needs: 'invoke',
       headers: [...TRACE_HEADERS, 'X-Troupe-Thread-Id'],
@@ -42,6 +51,7 @@ export const chatRoutes = (given: OpenAiDeps) => {
       body: ChatBody as z.ZodType<unknown>,
       reads: 'anyJson',
       bodyLimit: 'attachments',
+      idempotent: true,
       responses: {
         200: {
           description:
@@ -56,13 +66,14 @@ export const chatRoutes = (given: OpenAiDeps) => {
         const call = callOf(deps, request);
         return call.request.isStream ? streamChat(deps, call) : completeChat(deps, call, request);
       },
+      again: (request, created) => chatAgain(deps, request, created),
     }),
   ];
 };
 
 /** @throws OpenAiError */
 const callOf = (deps: ChatDeps, request: Request): ChatCall => {
-  const { header, body, principal } = request;
+  const { header, body, principal, keyed } = request;
   const decoded = decodeChat(body);
   return {
     client: clientOf(request),
@@ -70,6 +81,7 @@ const callOf = (deps: ChatDeps, request: Request): ChatCall => {
     request: decoded,
     chat: firstHeader(header, deps.settings.openai.chat_id_headers),
     thread: header('x-troupe-thread-id') ?? decoded.thread_id,
+    keyed,
   };
 };
 
@@ -103,7 +115,7 @@ const legOptions = (
 
 /** The reader of one request, which ends with its leg. */
 type Reading = {
-  attach: (admitted: Admitted) => Attach;
+  attach: (admitted: Admitted) => Joining;
   /** The client has disconnected: the run is cancelled unless others follow it. */
   hangUp(): void;
   accepted(run: Accepted): void;
@@ -111,7 +123,7 @@ type Reading = {
 
 /** The receiver of the frames of a leg. */
 type Receiver = {
-  encoderFor(admitted: Admitted): LegEncoder;
+  encoderFor(options: LegOptions): LegEncoder;
   write(frames: string, count: number): void;
   end(): void;
 };
@@ -144,13 +156,19 @@ const createReading = (deps: ChatDeps, call: ChatCall, receiver: Receiver): Read
     isEnded: false,
     stopHolding: undefined,
   };
+  const from = deps.clock.now();
   return {
     attach: (admitted) => {
-      const encoder = receiver.encoderFor(admitted);
-      return (channel) => join(reading, channel, encoder);
+      const options = legOptions(deps, call, admitted);
+      const encoder = receiver.encoderFor(options);
+      return {
+        attach: (channel) => join(reading, channel, encoder),
+        keyed: call.keyed?.creates(({ run_id }) => createdChat(admitted, options, { run_id, from })),
+      };
     },
     hangUp() {
-      if (reading.isEnded || reading.isGone) return;
+      // The repeat of a request with a key is expected.
+      if (reading.isEnded || reading.isGone || call.keyed) return;
       reading.isGone = true;
       reading.leave();
       // A run that waits for a decision is not in progress.
@@ -223,9 +241,10 @@ const streamChat = async (deps: ChatDeps, call: ChatCall) => {
   const headers: Record<string, string> = { ...STREAM_HEADERS };
   const stream = createEventStream({ headers, reading: readingOf(call) });
   const reading = createReading(deps, call, {
-    encoderFor: (admitted) => createChatEncoder(legOptions(deps, call, admitted)),
-    write: stream.write,
-    end: stream.end,
+    encoderFor: createChatEncoder,
+    // A stream with a key is shared with its repeats, which replaces its functions.
+    write: (frames, count) => stream.write(frames, count),
+    end: () => stream.end(),
   });
   stream.onClose(reading.hangUp);
   const accepted = await submitChat(deps, call, reading.attach);
@@ -247,8 +266,8 @@ const completeChat = async (deps: ChatDeps, call: ChatCall, { hold, onGone }: Re
     finish = resolve;
   });
   const reading = createReading(deps, call, {
-    encoderFor(admitted) {
-      answer = createChatAnswer(legOptions(deps, call, admitted));
+    encoderFor(options) {
+      answer = createChatAnswer(options);
       return answer.encoder;
     },
     write() {},
@@ -256,21 +275,62 @@ const completeChat = async (deps: ChatDeps, call: ChatCall, { hold, onGone }: Re
   });
   onGone(() => {
     reading.hangUp();
-    finish();
+    // The completion of a request with a key is also that of its repeats.
+    if (!call.keyed) finish();
   });
   const accepted = await submitChat(deps, call, reading.attach);
   const headers = runHeaders({ run_id: accepted.run_id, thread_id: accepted.place.id });
   hold();
   reading.accepted(accepted);
   const isInTime = await inTime(deps.settings.openai.blocking_wait_ms, finished);
-  if (!isInTime) {
-    reading.hangUp();
-    throw timedOut(headers);
-  }
+  if (!isInTime) reading.hangUp();
+  return completionOf(answer, { headers, isInTime, isKeyed: call.keyed !== undefined });
+};
+
+/** @throws OpenAiError */
+const completionOf = (
+  answer: ChatAnswer | undefined,
+  { headers, isInTime, isKeyed }: { headers: Record<string, string>; isInTime: boolean; isKeyed: boolean },
+): Reply => {
+  if (!isInTime) throw timedOut(headers, isKeyed);
   const outcome = answer?.outcome();
   if (outcome instanceof OpenAiError) throw withHeaders(outcome, headers);
-  if (!outcome) throw interrupted(headers);
+  if (!outcome) throw interrupted(headers, isKeyed);
   return reply(200, outcome, headers);
+};
+
+/** Responds to the repeat of an accepted request. @throws OpenAiError, NotFound */
+const chatAgain = async (deps: ChatDeps, request: Request, created: JsonObject): Promise<unknown> => {
+  const { model, includesUsage, isStream } = decodeChat(request.body);
+  const tellsProgress = deps.settings.openai.tool_progress === 'reasoning';
+  const options = { model, includesUsage, tellsProgress };
+  const again = openAgain(deps, request, { options, created });
+  if (isStream) return again.stream(createChatEncoder);
+  const answerNow = (): ChatAnswer | undefined => {
+    let answer: ChatAnswer | undefined;
+    again.read((given) => {
+      answer = createChatAnswer(given);
+      return answer.encoder;
+    });
+    return answer;
+  };
+  const { headers } = again;
+  const answer = answerNow();
+  if (answer?.outcome()) return replyOf(answer, headers, request.requestId);
+  request.hold();
+  const isInTime = await inTime(deps.settings.openai.blocking_wait_ms, again.ended());
+  const ended = isInTime ? answerNow() : undefined;
+  return ended?.outcome()
+    ? replyOf(ended, headers, request.requestId)
+    : completionOf(ended, { headers, isInTime, isKeyed: true });
+};
+
+/** The failure of a run is a response like any other. */
+const replyOf = (answer: ChatAnswer, headers: Record<string, string>, requestId: string): Reply => {
+  const outcome = answer.outcome();
+  return outcome instanceof OpenAiError
+    ? openAiErrors(withHeaders(outcome, headers), requestId)
+    : reply(200, outcome, headers);
 };
 
 /** @param ms 0 means no limit */
@@ -291,10 +351,10 @@ const withHeaders = (
   more: Readonly<Record<string, string>>,
 ): OpenAiError => new OpenAiError(status, message, { type, param, code, headers: { ...more, ...headers } });
 
-/** The service stops, and the run continues after its restart. */
-const interrupted = (headers: Readonly<Record<string, string>>): OpenAiError =>
+/** The service stops, and the run continues after its restart. A repeat without a key would start another run. */
+const interrupted = (headers: Readonly<Record<string, string>>, isKeyed: boolean): OpenAiError =>
   new OpenAiError(503, 'The service is stopping; the run continues after its restart.', {
     type: 'server_error',
     code: 'overloaded',
-    headers: { ...headers, ...NO_RETRY },
+    headers: { ...headers, ...(isKeyed ? MAY_RETRY : NO_RETRY) },
   });

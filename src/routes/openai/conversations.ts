@@ -32,7 +32,7 @@ import {
 } from '../../protocols/openai/list.ts';
 import { given, sharedFields } from '../../protocols/openai/parameters.ts';
 import { conversationNotFound } from '../../protocols/openai/response-request.ts';
-import { type ImportedMessage, viewed } from '../../runtime/index.ts';
+import { type Appended, type ImportedMessage, viewed } from '../../runtime/index.ts';
 import { Conflict } from '../../schema/outcome.ts';
 import type { Place } from '../../schema/place.ts';
 import type { Principal } from '../../schema/principal.ts';
@@ -105,16 +105,17 @@ const ownRoutes = (deps: OpenAiDeps) => [
     body: NewConversation,
     reads: 'anyJson',
     bodyLimit: 'attachments',
+    idempotent: true,
     responses: { 200: Conversation, 400: OPENAI_ERRORS.schema },
-    async handle({ principal, body }) {
+    async handle({ principal, body, keyed }) {
       const { items, metadata } = parseRequest(NewConversation, body ?? {});
       const custom = metadata ?? {};
       const messages = messagesIn(deps, principal, items ?? []);
-      const thread = await deps.runtime.threads.append(ownPartition(principal), deps.ids.uuid(), {
-        messages,
-        custom,
-      });
-      return conversationOf(thread);
+      const respond = ({ thread }: Appended) => conversationOf(thread);
+      const id = deps.ids.uuid();
+      const added = { messages, custom };
+      const scope = ownPartition(principal);
+      return respond(await deps.runtime.threads.append(scope, id, added, keyed?.answers(respond)));
     },
   }),
   route.get('/v1/conversations/:id', {
@@ -206,20 +207,23 @@ const itemChangeRoutes = (deps: OpenAiDeps) => [
     body: NewItems,
     reads: 'anyJson',
     bodyLimit: 'attachments',
+    idempotent: true,
     responses: { 200: ItemList, ...REFUSED, ...NOT_FOUND },
-    async handle({ principal, params, body }) {
+    async handle({ principal, params, body, keyed }) {
       const { items } = parseRequest(NewItems, body);
       const { place } = writable(deps, principal, params.id);
       const messages = messagesIn(deps, principal, items);
-      const before = deps.store.messages.last(place.scope, place.id)?.seq ?? 0;
-      await locking(params.id, () => deps.runtime.threads.append(place.scope, place.id, { messages }));
-      const of = { store: deps.store, scope: place.scope, thread_id: place.id };
-      const added = [...viewed(of, { order: 'asc', visibility: 'external', after: before })];
-      const found = added.flatMap((message) => itemsOfMessage(message, () => undefined));
-      return listBody(
-        found.map(({ item }) => item),
-        false,
+      const accept = keyed?.creates(({ after, last }: Appended) => ({ scope: place.scope, after, last }));
+      const appended = await locking(params.id, () =>
+        deps.runtime.threads.append(place.scope, place.id, { messages }, accept),
       );
+      return addedItems(deps, place, appended);
+    },
+    again({ principal, params }, created) {
+      const { scope, ...added } = AddedItems.parse(created);
+      const { place } = existing(deps, principal, params.id);
+      if (place.scope !== scope) throw conversationNotFound(params.id);
+      return addedItems(deps, place, added);
     },
   }),
   route.delete('/v1/conversations/:id/items/:item_id', {
@@ -239,6 +243,23 @@ const itemChangeRoutes = (deps: OpenAiDeps) => [
     },
   }),
 ];
+
+/** What is stored of appended items: their place. */
+const AddedItems = z.object({ scope: z.string(), after: z.int(), last: z.int() });
+
+const addedItems = (
+  { store }: Pick<OpenAiDeps, 'store'>,
+  { scope, id }: Place,
+  { after, last }: Pick<Appended, 'after' | 'last'>,
+) => {
+  const bounds = { order: 'asc', visibility: 'external', after, before: last + 1 } as const;
+  const added = [...viewed({ store, scope, thread_id: id }, bounds)];
+  const found = added.flatMap((message) => itemsOfMessage(message, () => undefined));
+  return listBody(
+    found.map(({ item }) => item),
+    false,
+  );
+};
 
 const conversationOf = ({
   id,

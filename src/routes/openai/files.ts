@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { type Files, storedFile, tooLarge } from '../../files/files.ts';
+import { type FileFields, type Files, type ReceivedFile, storedFile, tooLarge } from '../../files/files.ts';
 import { isMultipart, readUpload } from '../../files/upload.ts';
 import type { BodyStream } from '../../http/body-stream.ts';
 import { Refusal } from '../../http/errors.ts';
 import { isCached } from '../../http/etag.ts';
 import type { Family } from '../../http/family.ts';
+import type { Keyed } from '../../http/keyed.ts';
 import { JSON_TYPE, type Reply, textReply } from '../../http/reply.ts';
 import { type RouteRequest, reply, route } from '../../http/route.ts';
 import type { Access } from '../../identity/access/access.ts';
@@ -73,14 +74,20 @@ const uploadRoute = ({ files }: FileRouteDeps, limits: UploadLimits) =>
     query: UploadQuery,
     body: UploadBody,
     reads: 'stream',
+    idempotent: true,
     responses: {
       200: StoredFile,
+      409: {
+        description: 'Another upload with the same `Idempotency-Key` is in progress.',
+        headers: { 'Retry-After': 'Seconds after which to try again.' },
+        content: { [JSON_TYPE]: OPENAI_ERRORS.schema },
+      },
       507: {
         description: 'The files of the scope would exceed their limit.',
         content: { [JSON_TYPE]: OPENAI_ERRORS.schema },
       },
     },
-    async handle({ principal, query, body, hold }) {
+    async handle({ principal, query, body, hold, keyed }) {
       // `body` is a stream because the route reads one.
       const stream = body as BodyStream;
       const scope = ownPartition(principal);
@@ -90,10 +97,10 @@ const uploadRoute = ({ files }: FileRouteDeps, limits: UploadLimits) =>
         end = limits.begin(scope, stream);
         // An upload takes as long as its client does.
         hold();
-        const row = isMultipart(stream.contentType)
-          ? await uploadMultipart(files, scope, stream)
-          : await uploadRaw(files, scope, { stream, query });
-        return storedFile(row);
+        const received = isMultipart(stream.contentType)
+          ? await receiveMultipart(files, scope, stream)
+          : await receiveRaw(files, scope, { stream, query });
+        return await keep(received, keyed);
       } finally {
         end();
         stream.discard();
@@ -118,20 +125,42 @@ async function* within(chunks: AsyncIterable<Uint8Array>, max: number): AsyncGen
   }
 }
 
-const uploadRaw = (
+type Received = { stored: ReceivedFile; fields: FileFields };
+
+/** Returns the response, of an earlier upload with the same key and content if there is one. */
+const keep = async ({ stored, fields }: Received, keyed: Keyed | undefined): Promise<unknown> => {
+  const earlier = keyed && earlierUpload({ stored, fields }, keyed);
+  if (!earlier) return storedFile(await stored.keep(fields, keyed?.answers(storedFile)));
+  stored.discard();
+  return earlier;
+};
+
+/** @throws Refusal for the key of another request */
+const earlierUpload = ({ stored, fields }: Received, keyed: Keyed): Promise<unknown> | undefined => {
+  const { sha256, filename, media_type = null } = stored;
+  const { purpose, ttlSecs = null } = fields;
+  try {
+    return keyed.earlier(JSON.stringify([sha256, filename, media_type, purpose, ttlSecs]));
+  } catch (error) {
+    stored.discard();
+    throw error;
+  }
+};
+
+const receiveRaw = async (
   files: Files,
   scope: string,
   { stream, query }: { stream: BodyStream; query: z.output<typeof UploadQuery> },
-): Promise<FileRow> => {
+): Promise<Received> => {
   const { purpose, filename = '' } = query;
   if (purpose === undefined) throw new Invalid('purpose is required in the query, or in a multipart body');
-  return files.put({
+  const stored = await files.receive({
     scope,
     filename,
     media_type: stream.contentType,
-    purpose,
     chunks: stream.chunks(),
   });
+  return { stored, fields: { purpose } };
 };
 
 const Fields = z.object({
@@ -141,7 +170,7 @@ const Fields = z.object({
 });
 
 /** The fields may follow the file, so a file with wrong ones is removed again. */
-const uploadMultipart = async (files: Files, scope: string, stream: BodyStream): Promise<FileRow> => {
+const receiveMultipart = async (files: Files, scope: string, stream: BodyStream): Promise<Received> => {
   const body = within(stream.chunks(), files.settings.max_bytes);
   const { stored, fields } = await readUpload(stream.contentType, body, (file) =>
     files.receive({ scope, ...file }),
@@ -152,7 +181,7 @@ const uploadMultipart = async (files: Files, scope: string, stream: BodyStream):
     throw new Invalid(describeIssues(parsed.error));
   }
   const { purpose, 'expires_after[seconds]': ttlSecs } = parsed.data;
-  return stored.keep({ purpose, ttlSecs });
+  return { stored, fields: { purpose, ttlSecs } };
 };
 
 const ListQuery = z.object({

@@ -1,3 +1,5 @@
+import type { Keyed } from '../../http/keyed.ts';
+import { type Reply, reply } from '../../http/reply.ts';
 import { ownPartition } from '../../identity/access/own.ts';
 import type { ResolvedAgent } from '../../loop/agent.ts';
 import { conversationLocked, invalidValue, OpenAiError } from '../../protocols/openai/errors.ts';
@@ -10,11 +12,21 @@ import {
 import { type InputEntry, importedFrom, splitInput } from '../../protocols/openai/input.ts';
 import type { Leg } from '../../protocols/openai/legs.ts';
 import { behindResponse, type Located, locate, type Position } from '../../protocols/openai/position.ts';
+import { withOutputText } from '../../protocols/openai/response.ts';
+import { runHeaders } from '../../protocols/openai/response-headers.ts';
 import { conversationNotFound, type ResponseRequest } from '../../protocols/openai/response-request.ts';
 import { answerAll, waitsOf } from '../../protocols/openai/waits.ts';
-import type { ImportedMessage, Submission, ThreadView, UserMessage } from '../../runtime/index.ts';
+import type {
+  Accepted as AcceptedRun,
+  ImportedMessage,
+  Submission,
+  ThreadView,
+  UserMessage,
+} from '../../runtime/index.ts';
 import { actorOf } from '../../schema/actor.ts';
 import { checkNewId } from '../../schema/id.ts';
+import type { Accept } from '../../schema/idempotency.ts';
+import type { JsonObject } from '../../schema/json.ts';
 import { textOf } from '../../schema/message.ts';
 import type { Place } from '../../schema/place.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
@@ -42,7 +54,7 @@ export type Ended = { row: StoredResponse; thread: Place };
 /** @throws OpenAiError */
 export const acceptResponse = async (
   deps: OpenAiDeps,
-  client: Client,
+  { client, keyed }: { client: Client; keyed: Keyed | undefined },
   request: ResponseRequest,
 ): Promise<Accepted | Ended> => {
   const { principal } = client;
@@ -51,7 +63,7 @@ export const acceptResponse = async (
   const decided = position && decidedElsewhere(deps, position, entries);
   if (decided) return decided;
   const agent = agentOf(deps, client, request, position);
-  const context: Context = { deps, client, request, agent, entries };
+  const context: Context = { deps, client, keyed, request, agent, entries };
   if (!position) {
     const thread = { scope: ownPartition(principal), id: deps.ids.uuid() };
     return admitted(await admit(context, { thread, seq: undefined, row: undefined }, { isNew: true }));
@@ -67,6 +79,7 @@ export const acceptResponse = async (
 type Context = {
   deps: OpenAiDeps;
   client: Client;
+  keyed: Keyed | undefined;
   request: ResponseRequest;
   agent: ResolvedAgent;
   entries: readonly InputEntry[];
@@ -122,7 +135,7 @@ const decidedElsewhere = (
   if (!asked) throw unknownRequest(approval);
   const next = rows.find(({ leg }) => leg > asked.leg);
   if (!next) return undefined;
-  const leg = legs.find(thread.scope, next.run_id, next.leg);
+  const leg = legs.find(thread.scope, next);
   return leg ? { leg, isEarlier: true } : { row: next, thread };
 };
 
@@ -170,7 +183,8 @@ const admit = async (
   const { leg } = begun;
   if (accepted.status === 'queued') leg.announce();
   deps.observe.positioned('responses', placement.outcome ?? (begun.isImport ? 'imported' : 'new'));
-  if (!request.isStored) eraseAfter(deps, thread, leg);
+  // A repeat of a request with a key needs the response: its thread expires within the hour.
+  if (!request.isStored && !context.keyed) eraseAfter(deps, thread, leg);
   return { leg, isEarlier: false };
 };
 
@@ -336,7 +350,7 @@ const messagesOf = (
   );
 
 const common = (
-  { deps, client, request, agent }: Context,
+  { deps, client, keyed, request, agent }: Context,
   { thread, view, begun }: At,
   inputs: StoredInput[],
 ) => {
@@ -358,6 +372,7 @@ const common = (
     ...(output_schema && { output_schema }),
     ...(instructions !== undefined && { instructions }),
     ...(request.isLimited && { continue_truncated: false }),
+    keyed: keyed && acceptLeg(keyed, { scope: thread.scope, begun, isBackground: request.isBackground }),
     extraWrites(batch, { run }) {
       begun.leg = deps.legs.begin(batch, thread.scope, {
         run,
@@ -366,6 +381,25 @@ const common = (
     },
   } as const satisfies Partial<Submission>;
 };
+
+/** The leg has begun when its key is stored. A background response is answered at once. */
+const acceptLeg = (
+  keyed: Keyed,
+  { scope, begun, isBackground }: { scope: string; begun: Begun; isBackground: boolean },
+): Accept<AcceptedRun> => {
+  const created = ({ run_id, thread_id }: AcceptedRun): JsonObject => ({
+    scope,
+    thread_id,
+    run_id,
+    leg: begun.leg?.row.leg ?? 1,
+  });
+  if (isBackground) return keyed.answers(() => begun.leg && acceptedReply(begun.leg), created);
+  return keyed.creates(created);
+};
+
+/** The response to a background request. */
+export const acceptedReply = (leg: Leg): Reply =>
+  reply(200, withOutputText(leg.accepted()), runHeaders(leg.row));
 
 /** Nothing is kept of a response that is not stored, once its run has ended. */
 const eraseAfter = ({ runtime, store, log }: OpenAiDeps, { scope, id }: Place, leg: Leg): void => {

@@ -13,7 +13,13 @@ import { ListQuery, listBody, listOfItems, pageOf, unknownAfter } from '../../pr
 import { type FoundLeg, findResponse } from '../../protocols/openai/position.ts';
 import { ResponseResource as Resource, withOutputText } from '../../protocols/openai/response.ts';
 import { runHeaders, STREAM_HEADERS } from '../../protocols/openai/response-headers.ts';
-import { decodeResponse, ResponseBody, responseNotFound } from '../../protocols/openai/response-request.ts';
+import {
+  decodeResponse,
+  ResponseBody,
+  type ResponseRequest,
+  responseNotFound,
+} from '../../protocols/openai/response-request.ts';
+import type { JsonObject } from '../../schema/json.ts';
 import { asInteger } from '../../schema/paging.ts';
 import type { Place } from '../../schema/place.ts';
 import type { Principal } from '../../schema/principal.ts';
@@ -23,7 +29,7 @@ import { clientOf } from '../protocol-runs.ts';
 import { inputItems } from './input-items.ts';
 import { TAG } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
-import { acceptResponse } from './response-admission.ts';
+import { acceptedReply, acceptResponse } from './response-admission.ts';
 
 /** Responses (openai-responses.md 7): each is a leg of a run. */
 
@@ -69,7 +75,7 @@ const createRoute = (deps: OpenAiDeps) =>
     id: 'createOpenAiResponse',
     summary: 'Start a run, or answer one that waits',
     description:
-      'Continues the thread of `previous_response_id`, of `conversation`, or of the items that `input` refers to. The run is cancelled when its client disconnects, unless `background` is true.',
+      'Continues the thread of `previous_response_id`, of `conversation`, or of the items that `input` refers to. The run is cancelled when its client disconnects, unless `background` is true or the request has an `Idempotency-Key`.',
     tag: TAG,
     needs: 'invoke',
     errors: OPENAI_ERRORS,
@@ -77,31 +83,68 @@ const createRoute = (deps: OpenAiDeps) =>
     body: ResponseBody,
     reads: 'anyJson',
     bodyLimit: 'attachments',
+    idempotent: true,
     responses: { 200: EITHER, 400: OPENAI_ERRORS.schema, ...NOT_FOUND, 409: OPENAI_ERRORS.schema },
     handle: (request) => create(deps, request),
+    again: (request, created) => createdAgain(deps, request, created),
   });
 
 type Call = RouteRequest<undefined, undefined, unknown>;
 
 const create = async (deps: OpenAiDeps, call: Call): Promise<unknown> => {
   const request = decodeResponse(call.body);
-  const accepted = await acceptResponse(deps, clientOf(call), request);
+  const accepted = await acceptResponse(deps, { client: clientOf(call), keyed: call.keyed }, request);
   if ('row' in accepted) {
     const { row, thread } = accepted;
     return answerEnded(deps, thread.scope, row, request.isStream);
   }
   const { leg, isEarlier } = accepted;
-  const scope = leg.scope;
-  const mayCancel = !isEarlier && !request.isBackground && deps.settings.openai.on_disconnect === 'cancel';
-  const hangUp = (): void => {
+  // The repeat of a request with a key is expected.
+  const mayCancel =
+    !isEarlier &&
+    !request.isBackground &&
+    call.keyed === undefined &&
+    deps.settings.openai.on_disconnect === 'cancel';
+  return answerOpen(deps, { call, request, leg }, () => {
     if (mayCancel) cancelUnread(deps, leg);
-  };
+  });
+};
+
+/** Responds with the leg of a request while its end is not stored. */
+const answerOpen = (
+  deps: OpenAiDeps,
+  { call, request, leg }: { call: Call; request: ResponseRequest; leg: Leg },
+  hangUp: () => void,
+): unknown => {
   if (request.isStream) {
-    const thread = { scope, id: leg.row.thread_id };
+    const thread = { scope: leg.scope, id: leg.row.thread_id };
     return streamOf(leg, -1, deps.access.reading('thread', thread, 'read'), hangUp);
   }
-  if (request.isBackground) return answer(deps, scope, leg.row);
+  if (request.isBackground) return acceptedReply(leg);
   return held(deps, call, leg, hangUp);
+};
+
+const CreatedLeg = z.object({
+  scope: z.string(),
+  thread_id: z.string(),
+  run_id: z.string(),
+  leg: z.int(),
+});
+
+/** Responds to the repeat of an accepted request. @throws OpenAiError 404 for a response that was deleted */
+const createdAgain = (deps: OpenAiDeps, call: Call, created: JsonObject): unknown => {
+  const { scope, thread_id, run_id, leg: number } = CreatedLeg.parse(created);
+  const rows = deps.store.responses.ofRun(scope, { thread_id, run_id });
+  const row = rows.find((each) => each.leg === number);
+  const isReadable = deps.access
+    .reading('thread', { scope, id: thread_id }, 'read')
+    .isAllowed(call.principal);
+  if (!row || !isReadable) throw responseNotFound(responseId({ run_id, leg: number }));
+  const request = decodeResponse(call.body);
+  const leg = deps.legs.find(scope, row);
+  return leg
+    ? answerOpen(deps, { call, request, leg }, () => {})
+    : answerEnded(deps, scope, row, request.isStream);
 };
 
 /** Waits for the end of the leg, at most `openai.blocking_wait_ms`. */
@@ -179,7 +222,7 @@ const readRoute = (deps: OpenAiDeps) =>
     checkReading: ({ principal, params: { id = '' } }) => existing(deps, principal, id),
     handle({ principal, params, query }) {
       const { thread, row } = existing(deps, principal, params.id);
-      const leg = deps.legs.find(thread.scope, row.run_id, row.leg);
+      const leg = deps.legs.find(thread.scope, row);
       if (query.stream !== 'true') return answer(deps, thread.scope, row);
       const after = positionIn(query.starting_after);
       if (!leg) return replayed(deps, thread.scope, row, after);
@@ -239,9 +282,10 @@ const changeRoutes = (deps: OpenAiDeps) => [
 const cancel = async (
   { legs, runtime, store }: OpenAiDeps,
   { scope, id }: Place,
-  { run_id, leg }: StoredResponse,
+  row: StoredResponse,
 ): Promise<void> => {
-  const open = legs.find(scope, run_id, leg);
+  const { run_id, leg } = row;
+  const open = legs.find(scope, row);
   const isLast = store.responses.ofRun(scope, { thread_id: id, run_id }).at(-1)?.leg === leg;
   const isOpen = open
     ? isCancellable(open.row.status)

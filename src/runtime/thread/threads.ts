@@ -46,6 +46,9 @@ export type AddedMessages = {
   custom?: NonNullable<Thread['metadata']['custom']>;
 };
 
+/** A thread with appended messages, whose numbers follow `after` up to `last`. */
+export type Appended = { thread: Thread; after: number; last: number };
+
 export type Threads = {
   create(scope: string, input: NewThread, keyed?: Accept<Thread>): Promise<Thread>;
   update(scope: string, id: string, patch: ThreadPatch): Promise<Thread>;
@@ -54,7 +57,7 @@ export type Threads = {
   /**
    * Appends messages without a run; creates the thread if it does not exist. @throws Conflict if a run is open, TooLarge
    */
-  append(scope: string, id: string, added: AddedMessages): Promise<Thread>;
+  append(scope: string, id: string, added: AddedMessages, keyed?: Accept<Appended>): Promise<Appended>;
   /** Gives a thread, with all threads below it, to another owner. @throws NotFound, Conflict */
   transfer(request: TransferRequest): Promise<Thread>;
   /** Calls the listener before threads are given to another owner. */
@@ -97,7 +100,8 @@ export function createThreads(
     transfer: (request) => transferThread({ ...deps, listeners }, request),
     onTransfer: (listener) => void listeners.add(listener),
     update: (scope, id, patch) => supervisor.reach(scope, id, (thread) => update(deps, thread, patch)),
-    append: (scope, id, added) => supervisor.reach(scope, id, (thread) => append(deps, thread, added)),
+    append: (scope, id, added, keyed) =>
+      supervisor.reach(scope, id, (thread) => append(deps, thread, { added, keyed })),
     retract: (scope, id, message_id) =>
       supervisor.reach(scope, id, (thread) => retractMessage(deps, thread, message_id)),
     expire: (scope, id) => supervisor.use(scope, id, (thread) => expire(deps, thread)),
@@ -133,8 +137,8 @@ async function create(
 async function append(
   { clock, ids }: ThreadsDeps,
   { id, ledger, deps }: ThreadActor,
-  { messages, custom }: AddedMessages,
-): Promise<Thread> {
+  { added: { messages, custom }, keyed }: { added: AddedMessages; keyed: Accept<Appended> | undefined },
+): Promise<Appended> {
   await loadHistory(ledger);
   const { open_run_id, active_run_id } = ledger.record?.thread ?? {};
   if (open_run_id !== undefined || active_run_id !== undefined || ledger.created.size > 0)
@@ -142,15 +146,18 @@ async function append(
   refuseExcess(ledger, messages, deps.settings.thread_limit_bytes);
   const write = openWrite(ledger, clock.now());
   const metadata = { created_at: write.at, updated_at: write.at, ...(custom && { custom }) };
-  const thread = ledger.record?.thread ?? createThread(write, { id, metadata });
+  const created = ledger.record?.thread ?? createThread(write, { id, metadata });
+  const after = ledger.tail.seq;
   appendMessages(
     write,
     messages.map((message) => ({ id: ids.uuid(), ...message })),
     undefined,
   );
   changeThread(write, (each) => each);
+  const appended = { thread: ledger.record?.thread ?? created, after, last: ledger.tail.seq };
+  acceptKeyed(write, keyed, appended);
   await commit(write, 'input');
-  return ledger.record?.thread ?? thread;
+  return appended;
 }
 
 async function update(

@@ -1,4 +1,5 @@
 import type { Makers } from '../../../identity/makers.ts';
+import type { Accept } from '../../../schema/idempotency.ts';
 import { taskAgentOf } from '../../../schema/task-state.ts';
 import type { PushConfigRow, PushPlace, Store } from '../../../store/index.ts';
 import { type AccessDeps, type Asker, taskFor } from '../access.ts';
@@ -26,7 +27,7 @@ export const addConfig = async (
   deps: PushConfigDeps,
   asker: Asker,
   task_id: string,
-  body: unknown,
+  { body, keyed }: { body: unknown; keyed: Accept<PushConfig> | undefined },
 ): Promise<PushConfig> => {
   checkEnabled(deps);
   const { run, scope } = taskFor(deps, asker, task_id, 'write');
@@ -36,7 +37,10 @@ export const addConfig = async (
   const selected = findSelector(body);
   const tenant = asker.tenant ?? (selected === agent ? selected : undefined);
   const config = deps.push.check(body, { task_id, tenant });
-  await deps.push.add(scope, config, deps.makers.of(asker.principal));
+  await deps.push.add(scope, config, {
+    maker: deps.makers.of(asker.principal),
+    ...(keyed && { keyed }),
+  });
   return config;
 };
 
@@ -64,6 +68,18 @@ export const listConfigs = (
 export const readConfig = (deps: PushConfigDeps, asker: Asker, task_id: string, id: string): PushConfig => {
   const configs = configsFor(deps, asker, { task_id, id, right: 'read' });
   const config = configs.find(({ tenant }) => tenant === undefined) ?? configs[0];
+  if (!config) throw pushConfigNotFound(task_id, id);
+  return shownConfig(config);
+};
+
+/** Returns the config of an earlier request. @throws A2aError 404 */
+export const createdConfig = (
+  deps: PushConfigDeps,
+  asker: Asker,
+  { task_id, id, tenant }: { task_id: string; id: string; tenant?: string | undefined },
+): PushConfig => {
+  const configs = configsFor(deps, asker, { task_id, id, right: 'read' });
+  const config = configs.find((each) => each.tenant === tenant);
   if (!config) throw pushConfigNotFound(task_id, id);
   return shownConfig(config);
 };

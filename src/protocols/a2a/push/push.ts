@@ -1,6 +1,7 @@
 import type { Ids } from '../../../schema/clock.ts';
+import type { Accept } from '../../../schema/idempotency.ts';
 import type { Maker } from '../../../schema/maker.ts';
-import type { Batch, PushConfigRow, PushPlace, TimedRun } from '../../../store/index.ts';
+import type { Batch, PushConfigRow, PushPlace, Store, TimedRun } from '../../../store/index.ts';
 import { invalidRequest, noPush, taskNotFound } from '../errors.ts';
 import type { Tasks } from '../model.ts';
 import { checkPushConfig, type Enclosing, type PushConfig } from './config.ts';
@@ -22,7 +23,7 @@ export type Push = InlinePush & {
    * event. Events are sent as long as its maker has the rights to it.
    * @throws A2aError 404 if the task does not exist
    */
-  add(scope: string, config: PushConfig, maker?: Maker): Promise<void>;
+  add(scope: string, config: PushConfig, by?: { maker?: Maker; keyed?: Accept<PushConfig> }): Promise<void>;
   /** Returns whether the user or the key that made a config no longer exists, so that the config does not either. */
   isEnded(config: PushConfigRow): boolean;
   remove(places: readonly PushPlace[]): Promise<void>;
@@ -53,6 +54,7 @@ export type InlinePush = {
 type ConfigWrite = (batch: Batch, found: TimedRun) => void;
 
 export type PushDeps = Omit<DeliveryDeps, 'retries'> & {
+  store: Pick<Store, 'idempotency'>;
   ids: Ids;
   tasks: Pick<Tasks, 'find' | 'update' | 'watch'>;
   /** The same guard as that of `post`. */
@@ -101,12 +103,13 @@ export const createPush = (deps: PushDeps): Push => {
       return checkPushConfig(config, enclosing, { newId: ids.uuid, guard });
     },
     include,
-    add: (scope, config, maker) =>
+    add: (scope, config, { maker, keyed } = {}) =>
       include(scope, (addConfig) => {
         const found = tasks.find(scope, config.taskId);
         if (!found) throw taskNotFound(config.taskId);
         const batch = store.batch();
         addConfig(config, maker)(batch, found);
+        if (keyed) store.idempotency.put(batch, keyed(config));
         return store.commit(batch, 'input');
       }),
     isEnded: ({ maker, ...place }) => maker !== undefined && deps.judge(maker, place) === 'ended',
