@@ -20,6 +20,7 @@ import type { Channel } from '../../runtime/index.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import { may, mayStill } from '../../schema/principal.ts';
 import type { Reading as StreamReading } from '../../schema/reader.ts';
+import { hasTag } from '../../schema/run-state.ts';
 import { timerMs } from '../../schema/timer.ts';
 import { clientOf } from '../protocol-runs.ts';
 import { createdChat, openAgain } from './chat-again.ts';
@@ -284,16 +285,25 @@ const completeChat = async (deps: ChatDeps, call: ChatCall, { hold, onGone }: Re
   reading.accepted(accepted);
   const isInTime = await inTime(deps.settings.openai.blocking_wait_ms, finished);
   if (!isInTime) reading.hangUp();
-  return completionOf(answer, { headers, isInTime, isKeyed: call.keyed !== undefined });
+  const outcome = answer?.outcome();
+  const { scope } = accepted.place;
+  // The stream of a run that continues after a restart ends with an error.
+  const isOver = !(outcome instanceof OpenAiError) || isDone(deps, scope, accepted.run_id);
+  return completionOf(isOver ? outcome : undefined, { headers, isInTime, isKeyed: call.keyed !== undefined });
+};
+
+/** A run has ended in the store before the last event of its stream. */
+const isDone = ({ store }: Pick<ChatDeps, 'store'>, scope: string, run_id: string): boolean => {
+  const run = store.runs.get(scope, run_id);
+  return run === undefined || hasTag(run, 'done');
 };
 
 /** @throws OpenAiError */
 const completionOf = (
-  answer: ChatAnswer | undefined,
+  outcome: ReturnType<ChatAnswer['outcome']>,
   { headers, isInTime, isKeyed }: { headers: Record<string, string>; isInTime: boolean; isKeyed: boolean },
 ): Reply => {
   if (!isInTime) throw timedOut(headers, isKeyed);
-  const outcome = answer?.outcome();
   if (outcome instanceof OpenAiError) throw withHeaders(outcome, headers);
   if (!outcome) throw interrupted(headers, isKeyed);
   return reply(200, outcome, headers);
@@ -322,7 +332,7 @@ const chatAgain = async (deps: ChatDeps, request: Request, created: JsonObject):
   const ended = isInTime ? answerNow() : undefined;
   return ended?.outcome()
     ? replyOf(ended, headers, request.requestId)
-    : completionOf(ended, { headers, isInTime, isKeyed: true });
+    : completionOf(undefined, { headers, isInTime, isKeyed: true });
 };
 
 /** The failure of a run is a response like any other. */

@@ -155,7 +155,7 @@ t.test('answers repeats after a restart in the middle of a run', async (t) => {
   const id = /"id":"(resp_\w+)"/.exec(cut)?.[1];
   await troupe.restart();
   const stopped = await held;
-  if (stopped) t.match(stopped.headers.get('x-should-retry'), 'true', 'a repeat with a key is safe');
+  if (stopped) t.match(stopped.headers.get('x-should-retry'), 'true', stopped.text);
   const again = [send(troupe, CHAT, body, 'h'), send(troupe, RESPONSES, response, 'r')] as const;
   await eventually(
     async () => troupe.models.waiting(),
