@@ -42,6 +42,8 @@ export const options = {
   busyThreads: numberFrom('BUSY', long ? 500 : 36),
   /** Kills and cuts of connections while clients repeat requests with keys. */
   keyedRounds: numberFrom('KEYED', long ? 1_000 : 30),
+  /** Kills while clients chat by the id of their chat. */
+  chatKills: numberFrom('CHATS', long ? 200 : 3),
   restarts: numberFrom('RESTARTS', long ? 20 : 2),
   executing: numberFrom('RUNS', long ? 20_000 : 150),
 };
