@@ -13,7 +13,6 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 
 if (!hasChromium()) t.plan(0, `there is no browser at ${CHROMIUM}: set CHROMIUM to the path of one`);
 else {
-  t.setTimeout(300_000);
   const folders = [join(HERE, 'chat-page'), join(HERE, 'ag-ui-page'), writeManualPage(t)];
   const site = await startSite(t, folders);
   testChatPage(t, site);

@@ -26,6 +26,8 @@ export interface RunOptions {
   seed: number;
   /** Timeout after which a file is stopped together with its process. */
   fileMs: number;
+  /** Time without progress after which a file fails and its process ends. */
+  stallMs?: number;
   /** Stops after the first file that fails. */
   bail: boolean;
   /** Folder of the program that the tests start; default: `dist`. */
@@ -45,7 +47,7 @@ export const runFiles = async (
 };
 
 /** Starts Node with the bundled worker; tap's loaders are not needed, because everything is compiled. */
-const startWorker = ({ places, seed, program }: RunOptions): ChildProcess =>
+const startWorker = ({ places, seed, stallMs, program }: RunOptions): ChildProcess =>
   spawn(
     process.execPath,
     [
@@ -59,6 +61,7 @@ const startWorker = ({ places, seed, program }: RunOptions): ChildProcess =>
       env: {
         ...process.env,
         TROUPE_TEST_SEED: String(seed),
+        ...(stallMs === undefined ? {} : { TROUPE_TEST_STALL_MS: String(stallMs) }),
         ...(program === undefined ? {} : { TROUPE_TEST_PROGRAM: program }),
       },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

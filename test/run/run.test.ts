@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import t, { type Test } from 'tap';
@@ -182,6 +182,37 @@ t.test('fails the first file of a process that cannot start', async (t) => {
   t.match(ended, [
     { file, ok: false, broken: 'its process ended (exit code 1)', printed: /ERR_MODULE_NOT_FOUND/ },
   ]);
+});
+
+t.test('fails a test that makes no progress, and runs the other files in a new process', async (t) => {
+  const stalls = `
+    import t from 'tap';
+    import { createServer } from 'node:net';
+    t.test('waits forever', async (t) => {
+      createServer().listen(0, '127.0.0.1');
+      t.ok(1);
+      await new Promise(() => setInterval(() => {}, 1000));
+    });
+  `;
+  const computes = `
+    import t from 'tap';
+    import { spawn } from 'node:child_process';
+    import { once } from 'node:events';
+    t.test('waits for a program', async (t) => {
+      const code = 'const end = performance.now() + 3000; while (performance.now() < end);';
+      t.strictSame(await once(spawn(process.execPath, ['-e', code]), 'exit'), [0, null]);
+    });
+  `;
+  const files = { 'a.test.ts': stalls, 'b.test.ts': computes, 'c.test.ts': PASSES };
+  const ended = await runAll(t, files, { stallMs: 2000 });
+  t.match(ended, [
+    { file: 'a.test.ts', ok: false, broken: undefined, residue: [] },
+    { file: 'b.test.ts', ok: true },
+    { file: 'c.test.ts', ok: true },
+  ]);
+  const places = new Places(join(t.testdirName, 'made'));
+  const tap = readFileSync(places.resultOf(relative(ROOT, join(t.testdirName, 'a.test.ts'))), 'utf8');
+  t.match(tap, /not ok 2 - stalled: .*waits forever/s);
 });
 
 t.test('stops a file that blocks its process', async (t) => {

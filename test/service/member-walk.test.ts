@@ -52,8 +52,6 @@ const bodiesOf = ({ requestBody }: Operation): (string | undefined)[] => {
   return [...given.map((value) => JSON.stringify(value)), '{}', '[]', 'null', '{"id":1}', '{', ''];
 };
 
-t.setTimeout(300_000);
-
 t.test(
   'a member receives documented statuses, never 5xx, and nothing beyond its grants (check 98)',
   async (t) => {
