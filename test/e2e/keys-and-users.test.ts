@@ -1,17 +1,12 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { type Ended, runHere } from './in-process.ts';
 import { runCommand } from './service.ts';
 
 /** `troupe keys` and `troupe users`: identity.md 1.3, 2.1, 2.2. */
 
 const TOKEN = 'a-token-of-twenty-characters';
 const ADMIN = { SERVICE_ADMIN_API_BEARER_TOKEN: TOKEN };
-
-const run = async (t: Test, args: readonly string[], env: Record<string, string> = {}) => {
-  const command = runCommand(t, args, env);
-  const code = await command.ended();
-  return { code, output: command.output(), errors: command.errors() };
-};
 
 const serve = async (t: Test, data: string, env: Record<string, string> = ADMIN) => {
   const flags = ['--http-addr', '127.0.0.1:0', '--storage-dir', data];
@@ -26,7 +21,7 @@ t.test('prints a new key alone, and manages keys and users of a running service'
   const data = join(t.testdir(), 'data');
   const { url } = await serve(t, data);
   const at = ['--url', url];
-  const troupe = (...args: string[]) => run(t, [...args, ...at], ADMIN);
+  const troupe = (...args: string[]) => runHere([...args, ...at], ADMIN);
   const created = await troupe('keys', 'create', '--name', 'ci', ...BOT, '--expires', '30d');
   t.match(created, { code: 0, output: /^tpk_[0-9A-Za-z]{49}\n$/, errors: '' });
   const key = created.output.trim();
@@ -51,7 +46,7 @@ t.test('prints a new key alone, and manages keys and users of a running service'
   t.match(rotated.output, /^tpk_\w{49}\n$/);
   t.equal(await status(), 200);
   t.match(
-    await run(t, ['keys', 'revoke', id, '--cancel-runs', '--offline', '--storage-dir', join(data, 'x')]),
+    await runHere(['keys', 'revoke', id, '--cancel-runs', '--offline', '--storage-dir', join(data, 'x')]),
     {
       code: 1,
       errors: /--cancel-runs needs a running service/,
@@ -64,7 +59,7 @@ t.test('prints a new key alone, and manages keys and users of a running service'
     code: 1,
     errors: /90d, 24h/,
   });
-  t.match(await run(t, ['keys', 'list', '--storage-dir', data, '--offline']), {
+  t.match(await runHere(['keys', 'list', '--storage-dir', data, '--offline']), {
     code: 1,
     errors: /in use/,
   });
@@ -72,7 +67,8 @@ t.test('prints a new key alone, and manages keys and users of a running service'
 
 t.test('works on the folder of a stopped service', async (t) => {
   const data = join(t.testdir(), 'data');
-  const offline = (...args: string[]) => run(t, [...args, '--offline', '--storage-dir', data]);
+  const offline = (...args: string[]): Promise<Ended> =>
+    runHere([...args, '--offline', '--storage-dir', data]);
   const created = await offline('keys', 'create', '--name', 'ci', ...BOT);
   t.match(created, { code: 0, output: /^tpk_\w{49}\n$/ });
   t.match((await offline('users', 'list')).output, /^ci-bot {2}service {2}enabled/);
@@ -119,7 +115,7 @@ for (const where of ['a running', 'a stopped'] as const) {
     const first = await serve(t, data);
     const threads = await createThreads(first.url);
     const at = ['--url', first.url];
-    const created = await run(t, ['keys', 'create', '--name', 'ci', ...BOT, ...at], ADMIN);
+    const created = await runHere(['keys', 'create', '--name', 'ci', ...BOT, ...at], ADMIN);
     const bot = { authorization: `Bearer ${created.output.trim()}` };
     const isOffline = where === 'a stopped';
     if (isOffline) {
@@ -128,9 +124,9 @@ for (const where of ['a running', 'a stopped'] as const) {
     }
     const adopt = (...flags: string[]) => {
       const to = isOffline ? ['--offline', '--storage-dir', data] : at;
-      return run(t, ['users', 'adopt', '--from-resource', ...flags, ...to], isOffline ? {} : ADMIN);
+      return runHere(['users', 'adopt', '--from-resource', ...flags, ...to], isOffline ? {} : ADMIN);
     };
-    t.match(await run(t, ['users', 'adopt', ...at], ADMIN), { code: 1, errors: /--from-resource/ });
+    t.match(await runHere(['users', 'adopt', ...at], ADMIN), { code: 1, errors: /--from-resource/ });
     const lines = [
       { thread: threads.other, user: 'customer-7', result: 'no_user' },
       { thread: threads.first, user: 'ci-bot', result: 'would_adopt' },
