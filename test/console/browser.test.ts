@@ -25,7 +25,6 @@ import { startHouse } from './visit.ts';
 
 if (!hasChromium()) t.plan(0, `there is no browser at ${CHROMIUM}: set CHROMIUM to the path of one`);
 else {
-  t.setTimeout(600_000);
   const house = await startHouse(t);
   await t.test('the shell', (t) => onShell(t, house));
   await t.test('the agent editor', (t) => onAgentEditor(t, house));

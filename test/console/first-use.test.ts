@@ -76,7 +76,6 @@ const startProvider = async (t: Test): Promise<{ url: string }> => {
 
 if (!hasChromium()) t.plan(0, `there is no browser at ${CHROMIUM}: set CHROMIUM to the path of one`);
 else {
-  t.setTimeout(300_000);
   const house = await startHouse(t);
   const { troupe } = house;
   const get = (path: string) => troupe.call('GET', path, undefined, headers);

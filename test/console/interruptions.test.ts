@@ -184,7 +184,6 @@ const testInterruptions = (t: Test, house: House, front: () => Front): void => {
 
 if (!hasChromium()) t.plan(0, `there is no browser at ${CHROMIUM}: set CHROMIUM to the path of one`);
 else {
-  t.setTimeout(300_000);
   let front: Front | undefined;
   const house = await startHouse(t, async (service) => {
     front = await startFront(t, service);

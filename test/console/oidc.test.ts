@@ -20,7 +20,6 @@ const SCREENS = ['/threads', '/runs', '/inbox', '/keys', '/usage', '/connections
 
 if (!hasChromium()) t.plan(0, `there is no browser at ${CHROMIUM}: set CHROMIUM to the path of one`);
 else {
-  t.setTimeout(300_000);
   const port = await freePort();
   const own = `http://127.0.0.1:${port}`;
   const provider = await startOpenIdProvider(t, [`${own}/v1/session/callback/acme`]);

@@ -10,7 +10,6 @@ import { startHouse } from './visit.ts';
 
 if (!hasChromium()) t.plan(0, `there is no browser at ${CHROMIUM}: set CHROMIUM to the path of one`);
 else {
-  t.setTimeout(600_000);
   const house = await startHouse(t);
   await t.test('users and keys', (t) => onAccess(t, house));
   await t.test('identity and rights', (t) => onIdentity(t, house));

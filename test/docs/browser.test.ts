@@ -19,7 +19,6 @@ const violationsOf = (page: Page, options: object = {}, part = 'html'): Promise<
 
 if (!hasChromium()) t.plan(0, `there is no browser at ${CHROMIUM}: set CHROMIUM to the path of one`);
 else {
-  t.setTimeout(600_000);
   const house = await startHouse(t);
 
   t.test('shows every page accessibly in both themes and in a small window', async (t) => {
