@@ -19,6 +19,7 @@ import { createRuntime, type LegBook, type Runtime, type RunWatch } from '../run
 import { monotonic } from '../schema/clock.ts';
 import type { AuthorizationService } from './authorizations.ts';
 import { createPausedRuns } from './budgets.ts';
+import { createFileLink } from './files.ts';
 import type { Foundation } from './foundation.ts';
 import { type Observability, startObservability } from './observability.ts';
 
@@ -146,8 +147,10 @@ const openChatStreams = ({ settings, clock }: Foundation): ReplayBuffers =>
     clock,
   });
 
-const openTranscripts = ({ store, log }: Foundation): LegBook =>
-  createTranscriptBook(store.transcripts, (err) => log.warn('openai.transcript_failed', { err }));
+const openTranscripts = ({ store, log, files, settings }: Foundation): LegBook =>
+  createTranscriptBook(store.transcripts, createFileLink(files, settings), (err) =>
+    log.warn('openai.transcript_failed', { err }),
+  );
 
 const openLegs = ({ store, clock, log, metrics, settings }: Foundation): Legs =>
   createLegs({

@@ -36,6 +36,7 @@ import { listenAddress } from '../settings/index.ts';
 import type { AuthorizationService } from './authorizations.ts';
 import { anonymousAccess, assertReachable, isOpen, reportBoundary } from './boundary.ts';
 import type { Execution } from './execution.ts';
+import { createFileLink } from './files.ts';
 import type { Foundation } from './foundation.ts';
 import { createInspectionPort, type InspectionPort } from './inspection-port.ts';
 import { createIdentityProviders, type IdentityProviders } from './issuers.ts';
@@ -203,6 +204,7 @@ const openAiFamilies = (
         heldRuns: execution.heldRuns,
         legs: execution.openAiLegs,
         acceptFiles: createResolver(files.get),
+        fileLink: createFileLink(files, settings),
         globs: settings.openai.agents.map(compileGlob),
       })
     : [];

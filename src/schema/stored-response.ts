@@ -30,6 +30,8 @@ export type StoredItem = {
   approved?: string;
   failed?: true;
   incomplete?: true;
+  /** Ids of the files that the answer contains. */
+  files?: string[];
   /** The completion was reset: its place in the output stays empty. */
   void?: true;
 };
@@ -107,6 +109,8 @@ export type StoredResponse = {
   reserved: number;
   /** Calls of the run so far. */
   calls: number;
+  /** Ids of files for the next answer, if the leg has ended before it. */
+  files?: string[];
   usage?: ResponseUsage;
   /** Whether a decision that no request of this protocol made has started it. */
   elsewhere?: true;

@@ -138,12 +138,12 @@ const tells = ({ options: { tellsProgress, isClientTool } }: State, name: string
 
 const completionOf = (state: State, { run_id, termination }: RunEventOf<'run_finish'>) => {
   const { options, texts, reasoning, truncated, spent } = state;
-  const { history, seq, isKeyed, leg, created, model, fingerprint } = options;
+  const { history, seq, isKeyed, fileLink, leg, created, model, fingerprint } = options;
   const waits = options.waits(run_id);
   const end = endOfLeg(termination, { truncated, waits });
   state.status = statusOfLeg(end, termination);
   if (end.kind === 'failed') return failedRun(end.failure);
-  const behind = textsBehind(messagesOfLeg(history(), seq, run_id), waits, isKeyed);
+  const behind = textsBehind(messagesOfLeg(history(), seq, run_id), { waits, isKeyed, fileLink });
   const text = [...texts, ...behind].filter((each) => each !== '').join(BREAK);
   const calls = clientCalls(waits.calls, history(), run_id).map(({ id, name, arguments: args }) => ({
     id,

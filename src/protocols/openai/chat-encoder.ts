@@ -9,6 +9,7 @@ import {
   callEnds,
   clientCalls,
   endOfLeg,
+  type FileLink,
   type LegEnd,
   type LegStatus,
   messagesOfLeg,
@@ -49,6 +50,7 @@ export type LegOptions = {
   isClientTool(name: string): boolean;
   /** Returns the history of the thread, with everything that was written for the run. */
   history(): readonly Message[];
+  fileLink: FileLink;
   /** Returns what the run waits for. */
   waits(run_id: string): Waits;
   /** Whether the leg stays open while the run waits for a person. */
@@ -212,13 +214,13 @@ const progress = (state: State, name: string, text: () => string): string => {
 
 const finish = (state: State, { run_id, termination }: RunEventOf<'run_finish'>): string => {
   const { options, truncated } = state;
-  const { history, seq, isKeyed } = options;
+  const { history, seq, isKeyed, fileLink } = options;
   const waits = options.waits(run_id);
   const end = endOfLeg(termination, { truncated, waits });
   state.status = statusOfLeg(end, termination);
   const opened = begin(state, run_id);
   if (end.kind === 'failed') return opened + fail(state, end.failure);
-  const behind = textsBehind(messagesOfLeg(history(), seq, run_id), waits, isKeyed);
+  const behind = textsBehind(messagesOfLeg(history(), seq, run_id), { waits, isKeyed, fileLink });
   const texts = behind.map((text) => {
     state.contentHead = '';
     return beginText(state, text);

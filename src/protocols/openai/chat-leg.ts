@@ -69,10 +69,18 @@ export const messagesOfLeg = (history: readonly Message[], seq: number, run_id: 
 export const textOfAnswer = ({ content }: Pick<Message, 'content'>): string =>
   textOf(content.filter((block) => !isPartBlock(block)));
 
+/** Returns the address of the content of a stored file, with a signature. */
+export type FileLink = (file_id: string) => string;
+
 /** Texts behind those of the model: parts of the answer, then what the run waits for. */
-export const textsBehind = (messages: LegMessages, waits: Waits, isKeyed: boolean): string[] =>
+export const textsBehind = (
+  messages: LegMessages,
+  { waits, isKeyed, fileLink }: { waits: Waits; isKeyed: boolean; fileLink: FileLink },
+): string[] =>
   [
-    ...messages.flatMap(({ content }) => content.filter(isPartBlock).map(partText)),
+    ...messages.flatMap(({ content }) =>
+      content.filter(isPartBlock).map((block) => partText(block, fileLink)),
+    ),
     waitText(waits, isKeyed),
   ].filter((text) => text !== '');
 
@@ -81,12 +89,12 @@ export const BREAK = '\n\n';
 /** The whole text of a leg, as a reader of its stream has received it. */
 export const legText = (
   messages: LegMessages,
-  { waits, stopped }: { waits: Waits; stopped: Message | undefined },
+  { waits, stopped, fileLink }: { waits: Waits; stopped: Message | undefined; fileLink: FileLink },
 ): string =>
   [
     ...messages.map(textOfAnswer),
     ...(stopped ? [textOfAnswer(stopped)] : []),
-    ...textsBehind(messages, waits, true),
+    ...textsBehind(messages, { waits, isKeyed: true, fileLink }),
   ]
     .filter((text) => text !== '')
     .join(BREAK);
@@ -94,10 +102,11 @@ export const legText = (
 const LONGEST_DATA = 4000;
 
 /** Files whose bytes are in the thread have no address, and are left out. */
-const partText = (block: PartBlock): string => {
+const partText = (block: PartBlock, fileLink: FileLink): string => {
   if (isData(block)) return `\`\`\`json\n${shortened(block.text, LONGEST_DATA)}\n\`\`\``;
-  if (!('source' in block) || block.source.type !== 'url') return '';
-  const { url } = block.source;
+  if (!('source' in block) || block.source.type === 'base64') return '';
+  const { source } = block;
+  const url = source.type === 'url' ? source.url : fileLink(source.file_id);
   const name = (block.title ?? nameIn(url)).replaceAll(/[[\]\n]/g, ' ');
   const mark = block.type === 'image' || typeOfMedia(block).startsWith('image/') ? '!' : '';
   return `${mark}[${name}](${url})`;

@@ -3,7 +3,9 @@ import { textWithoutData } from '../../schema/media.ts';
 import type { ContentBlock, ListedMessage, ToolCall } from '../../schema/message.ts';
 import { isRewound, textOf } from '../../schema/message.ts';
 import { callId, outputItemId, parseItemId, storedItemId } from './ids.ts';
+import { sourcesIn } from './items.ts';
 import {
+  annotationsFor,
   callResult,
   FunctionCallItem,
   McpCallItem,
@@ -151,7 +153,7 @@ const assistantItems = (message: ListedMessage, run: RunFacts | undefined): Conv
       id: idAt('msg', FIRST.message),
       type: 'message',
       role: 'assistant',
-      content: [outputText(text)],
+      content: [outputText(text, annotationsFor(referencesIn(content), text.length))],
       phase: tool_calls.length > 0 ? 'commentary' : 'final_answer',
       status: 'completed',
     });
@@ -160,6 +162,13 @@ const assistantItems = (message: ListedMessage, run: RunFacts | undefined): Conv
   );
   return [...items, ...calls];
 };
+
+const referencesIn = (content: readonly ContentBlock[]) => ({
+  sources: sourcesIn(content),
+  files: content.flatMap((block) =>
+    'source' in block && block.source.type === 'file' ? block.source.file_id : [],
+  ),
+});
 
 const reasoningIn = ({ content, metadata }: ListedMessage): string =>
   [

@@ -4,7 +4,7 @@ import { textOf } from '../../schema/message.ts';
 import { isSource } from '../../schema/provider-tool.ts';
 import type { StoredItem, StoredResponse } from '../../schema/stored-response.ts';
 import { callId } from './ids.ts';
-import { callResult, citations, type OutputItem, outputText, type Source } from './output.ts';
+import { annotationsFor, callResult, type OutputItem, outputText, type Source } from './output.ts';
 
 /** Creates the items of a leg from the messages of its run (openai-responses.md 7.4): the texts are stored once, in the history. */
 
@@ -82,7 +82,7 @@ const CREATE: Readonly<
     const sources = kept.from === undefined ? sourcesIn(message.content) : [];
     return {
       ...common,
-      content: [outputText(shown, citations(sources, shown.length))],
+      content: [outputText(shown, annotationsFor({ sources, files: kept.files ?? [] }, shown.length))],
       status,
       phase: message.tool_calls && message.tool_calls.length > 0 ? 'commentary' : 'final_answer',
     };
@@ -134,7 +134,7 @@ const encryptedIn = ({ metadata }: Message): string | null => {
   return null;
 };
 
-const sourcesIn = (content: readonly ContentBlock[]): Source[] =>
+export const sourcesIn = (content: readonly ContentBlock[]): Source[] =>
   content.flatMap((block) =>
     isSource(block) && block.type === 'source_url' ? { url: block.url, title: block.title ?? '' } : [],
   );

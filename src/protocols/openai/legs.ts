@@ -166,6 +166,7 @@ const beginLeg = (book: Book, batch: Batch, scope: string, { run, row: given }: 
     next: 0,
     reserved: RESERVED,
     calls: last?.calls ?? 0,
+    ...(last?.files && { files: last.files }),
     ...given,
   };
   const leg = openLeg(book, scope, { row, run, earlier });
@@ -191,6 +192,7 @@ const openLeg = (book: Book, scope: string, { row, run, earlier }: Opened): Open
     encrypted: row.encrypted === true,
     earlier: earlierCalls(book.store, scope, earlier),
     calls: row.calls,
+    files: row.files ?? [],
     resource,
     ...(row.events.length > 0 && { begun: stateOf(book.store, scope, row) }),
   });
@@ -260,6 +262,7 @@ const putRow = ({ store }: Pick<Book, 'store'>, batch: Batch, leg: OpenLeg): voi
   row.events = [...events];
   row.next = next;
   row.calls = encoder.calls;
+  row.files = encoder.files.length > 0 ? [...encoder.files] : undefined;
   while (row.reserved <= next) row.reserved += RESERVED;
   leg.written = next;
   store.responses.put(batch, scope, row);

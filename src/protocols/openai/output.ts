@@ -11,12 +11,20 @@ const UrlCitation = z.object({
   start_index: z.int(),
   end_index: z.int(),
 });
-export type UrlCitation = z.output<typeof UrlCitation>;
+
+const FilePath = z.object({
+  type: z.literal('file_path'),
+  file_id: z.string(),
+  index: z.int().meta({ description: 'position among the files of the answer' }),
+});
+
+export const Annotation = z.discriminatedUnion('type', [UrlCitation, FilePath]);
+export type Annotation = z.output<typeof Annotation>;
 
 export const OutputText = z.object({
   type: z.literal('output_text'),
   text: z.string(),
-  annotations: z.array(UrlCitation),
+  annotations: z.array(Annotation),
   logprobs: z.array(z.never()),
 });
 export type OutputText = z.output<typeof OutputText>;
@@ -99,7 +107,7 @@ export type OutputItem = z.output<typeof OutputItem>;
 /** The longest output of a call that an item contains, in bytes. */
 const LONGEST_OUTPUT = 64 * 1024;
 
-export const outputText = (text: string, annotations: UrlCitation[] = []): OutputText => ({
+export const outputText = (text: string, annotations: Annotation[] = []): OutputText => ({
   type: 'output_text',
   text,
   annotations,
@@ -110,8 +118,15 @@ export const outputText = (text: string, annotations: UrlCitation[] = []): Outpu
 export type Source = { url: string; title: string };
 
 /** Providers name no place in the text, so the annotations are at its end. */
-export const citations = (sources: readonly Source[], end: number): UrlCitation[] =>
-  sources.map(({ url, title }) => ({ type: 'url_citation', url, title, start_index: end, end_index: end }));
+export const annotationsFor = (
+  { sources, files }: { sources: readonly Source[]; files: readonly string[] },
+  end: number,
+): Annotation[] => [
+  ...sources.map(
+    ({ url, title }) => ({ type: 'url_citation', url, title, start_index: end, end_index: end }) as const,
+  ),
+  ...files.map((file_id, index) => ({ type: 'file_path', file_id, index }) as const),
+];
 
 export const reasoningItem = (id: string, text: string): ReasoningItem => ({
   id,

@@ -1,5 +1,6 @@
 import { lastEventOf, type ResponseStatus } from '../../../machines/response.ts';
 import type { Encoder } from '../../runtime/run/live-channel.ts';
+import { fileIdIn } from '../../schema/file-url.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
 import type { ResponseUsage } from '../../schema/stored-response.ts';
 import { DONE, responseFrame } from './events.ts';
@@ -51,10 +52,12 @@ export type ResponseEncoder = Encoder & {
   /** Whether the last completion was cut off at its limit of tokens. */
   readonly truncated: boolean;
   readonly calls: number;
+  /** Ids of files for the next answer. */
+  readonly files: readonly string[];
 };
 
 export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder => {
-  const { begun, calls, step } = options;
+  const { begun, calls, files, step } = options;
   const state: State = {
     ...options,
     output: createOutput(begun),
@@ -67,6 +70,7 @@ export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder
     partsOfStep: 0,
     textOfStep: { message: 0, reasoning: 0 },
     calls,
+    files: [...files],
     encryptedValue: undefined,
     sources: [],
     usage: undefined,
@@ -89,6 +93,9 @@ export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder
     },
     get calls() {
       return state.calls;
+    },
+    get files() {
+      return state.files;
     },
     items() {
       if (state.open) setText(state.open);
@@ -187,6 +194,8 @@ const HANDLERS: Handlers = {
   activity_snapshot: (state, { activity_type, content }) => {
     const source = activity_type === 'source-url' ? sourceIn(content) : undefined;
     if (source) state.sources.push(source);
+    const file = activity_type === 'file' ? fileIn(content) : undefined;
+    if (file !== undefined && !state.files.includes(file)) state.files.push(file);
     return '';
   },
   inference_complete: (state, { usage, truncated }) => {
@@ -207,6 +216,12 @@ const HANDLERS: Handlers = {
     }
     return withdrawn;
   },
+};
+
+/** Undefined for a file that is not stored. */
+const fileIn = (content: unknown): string | undefined => {
+  if (typeof content !== 'object' || content === null || !('url' in content)) return undefined;
+  return typeof content.url === 'string' ? fileIdIn(content.url) : undefined;
 };
 
 const sourceIn = (content: unknown): Source | undefined => {

@@ -29,6 +29,8 @@ export type ResponseOptions = {
   begun?: OutputState;
   /** Calls of the run before this leg, or before the process. */
   calls: number;
+  /** Ids of files for the next answer that an earlier leg, or an earlier process, has received. */
+  files: readonly string[];
   /** Creates the resource for events about the whole response, from the items so far. */
   resource: CreateResource;
 };
@@ -54,7 +56,7 @@ export type Call = {
   place: Place | undefined;
 };
 
-export type State = ResponseOptions & {
+export type State = Omit<ResponseOptions, 'files'> & {
   readonly output: Output;
   readonly known: Map<string, Call>;
   /** The open text, reasoning or function call. */
@@ -70,6 +72,8 @@ export type State = ResponseOptions & {
   encryptedValue: string | undefined;
   /** Sources of the step that no item contains yet. */
   sources: Source[];
+  /** Ids of files that no item contains yet: the first answer without calls has them. */
+  files: string[];
   usage: ResponseUsage | undefined;
   truncated: boolean;
   phase: 'before' | 'queued' | 'running' | 'sealed' | 'over';

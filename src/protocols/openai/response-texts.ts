@@ -1,6 +1,6 @@
 import type { StoredItem } from '../../schema/stored-response.ts';
 import { addItem, beginDeltas, delta, emit } from './open-output.ts';
-import { citations, type OutputItem, outputText } from './output.ts';
+import { annotationsFor, type OutputItem, outputText } from './output.ts';
 import {
   FIRST,
   idOf,
@@ -87,10 +87,13 @@ const CLOSE: Readonly<Record<Open['kind'], (state: State, open: Open, closing: C
     const { output } = state;
     const { item, kept } = place;
     noteText(state, 'message', kept, text, callFollows);
-    const annotations = citations(state.sources.splice(0), text.length);
+    const isFinal = !callFollows && state.callsOfStep === 0;
+    const files = isFinal ? state.files.splice(0) : [];
+    if (files.length > 0) kept.files = files;
+    const annotations = annotationsFor({ sources: state.sources.splice(0), files }, text.length);
     if (item.type === 'message') {
       item.content = [outputText(text, annotations)];
-      item.phase = callFollows || state.callsOfStep > 0 ? 'commentary' : 'final_answer';
+      item.phase = isFinal ? 'final_answer' : 'commentary';
       item.status = status;
     }
     if (status === 'incomplete') kept.incomplete = true;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EndedLeg, ImportedMessage, LegBook } from '../../runtime/index.ts';
 import { type ContentBlock, textOf } from '../../schema/message.ts';
 import type { Store, Transcript } from '../../store/index.ts';
-import { legText, messagesOfLeg } from './chat-leg.ts';
+import { type FileLink, legText, messagesOfLeg } from './chat-leg.ts';
 import { waitsOf } from './waits.ts';
 
 /**
@@ -22,9 +22,12 @@ const DIGEST_DIGITS = 32;
 /** Blocks that front ends add to answers, or keep of reasoning. */
 const ADDED = /<(details|think)(?:\s[^>]*)?>.*?<\/\1>/gs;
 
-/** Returns the text without what front ends change in it. */
+/** A link to a file that an answer contains is signed with the time at which the answer was created. */
+const SIGNED = /(\/v1\/files\/file-[0-9a-f]{32}\/content)\?expires=\d{1,15}&signature=[0-9a-f]{64}/g;
+
+/** Returns the text without what front ends change in it, and without signatures of links. */
 export const normalized = (text: string): string =>
-  text.normalize('NFC').replace(ADDED, ' ').replaceAll(/\s+/g, ' ').trim();
+  text.normalize('NFC').replace(ADDED, ' ').replaceAll(SIGNED, '$1').replaceAll(/\s+/g, ' ').trim();
 
 const digestOf = (before: string, text: string): string =>
   createHash('sha256').update(before).update('\0').update(text).digest('hex').slice(0, DIGEST_DIGITS);
@@ -106,11 +109,12 @@ export const findPosition = (
 /** Stores the position of each answer of a chat, in the commit that ends it. */
 export const createTranscriptBook = (
   transcripts: Pick<Store['transcripts'], 'put'>,
+  fileLink: FileLink,
   failed: (error: unknown) => void,
 ): LegBook => ({
   ended(batch, leg) {
     try {
-      const row = transcriptOf(leg);
+      const row = transcriptOf(leg, fileLink);
       if (row) transcripts.put(batch, row.place, row.transcript);
     } catch (error) {
       failed(error);
@@ -119,11 +123,11 @@ export const createTranscriptBook = (
 });
 
 /** Undefined for a leg outside of a chat, and for one without a text. */
-const transcriptOf = ({ scope, run, leg, seq, history, stopped, at }: EndedLeg) => {
+const transcriptOf = ({ scope, run, leg, seq, history, stopped, at }: EndedLeg, fileLink: FileLink) => {
   const { chat } = leg;
   if (!chat) return undefined;
   const waits = waitsOf(run.waiting, run.activation?.options.frontend_tools);
-  const text = legText(messagesOfLeg(history, leg.seq, run.run_id), { waits, stopped });
+  const text = legText(messagesOfLeg(history, leg.seq, run.run_id), { waits, stopped, fileLink });
   const digest = nextDigest(chat.digest, text);
   if (digest === chat.digest) return undefined;
   return {

@@ -96,7 +96,7 @@ const firstHeader = (header: Request['header'], names: readonly string[]): strin
 
 /** The options of the encoder of a leg. */
 const legOptions = (
-  { clock, settings: { openai } }: ChatDeps,
+  { clock, fileLink, settings: { openai } }: ChatDeps,
   { request }: ChatCall,
   { leg, thread, isKeyed, resolution_id, functions }: Admitted,
 ): LegOptions => ({
@@ -110,6 +110,7 @@ const legOptions = (
   isKeyed,
   isClientTool: (name) => functions.has(name),
   history: thread.history,
+  fileLink,
   waits: (run_id) => waitsOfRun(thread.run(run_id)),
   holdsWaits: openai.hold_waits_ms > 0,
 });

@@ -17,6 +17,8 @@ export type OpenAiDeps = Omit<RouteDeps, 'settings'> & {
   legs: Legs;
   /** Accepts references to files of a partition. @throws Invalid */
   acceptFiles: ResolveReferences;
+  /** Returns a signed link to the content of a file. */
+  fileLink(id: string): string;
   /** Match the ids of agents that are models. */
   globs: readonly Glob[];
   settings: RouteDeps['settings'] & { openai: OpenAiSettings; foreground_release_wait_ms: number };

@@ -112,7 +112,7 @@ for (const approved of [true, false]) {
           type: 'tool-approval-response',
           approvalId: request?.approvalId ?? '',
           approved,
-          // Of a call that the SDK does not execute itself.
+          // The SDK drops approvals of calls that it would execute itself.
           providerExecuted: true,
         },
       ],

@@ -20,6 +20,7 @@ const optionsWith = (more: Partial<LegOptions> = {}): LegOptions => ({
   tellsProgress: false,
   isKeyed: true,
   isClientTool: () => false,
+  fileLink: (id) => `/v1/files/${id}/content`,
   history: () => [],
   waits: () => NO_WAITS,
   holdsWaits: false,

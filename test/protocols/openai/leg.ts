@@ -35,6 +35,7 @@ export const startLeg = (options: Partial<ResponseOptions> = {}) => {
     encrypted: false,
     earlier: new Map(),
     calls: 0,
+    files: [],
     resource: (status) => resourceOf(row, isEnded(status) ? encoder.output.items : [], status),
     ...options,
   });

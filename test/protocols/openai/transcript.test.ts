@@ -14,6 +14,9 @@ t.test('ignores what front ends change in answers', (t) => {
   t.equal(normalized('<think>hm</think>a <details type="x">b\nc</details> d'), 'a d');
   t.equal(normalized('e\u0301'), '\u00e9');
   t.equal(normalized('<detailsx>a</detailsx>'), '<detailsx>a</detailsx>');
+  const file = `/v1/files/file-${'0'.repeat(32)}/content`;
+  const signed = `${file}?expires=1765000400&signature=${'a'.repeat(64)}`;
+  t.equal(normalized(`[a](https://x.test${signed})`), `[a](https://x.test${file})`);
   t.end();
 });
 

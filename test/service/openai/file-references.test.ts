@@ -1,12 +1,29 @@
 import t from 'tap';
+import { z } from 'zod';
 import type { ContentBlock } from '../../../src/schema/message.ts';
-import { remove, upload } from '../files/client.ts';
+import { defineTool } from '../../../src/tools/define-tool.ts';
+import { says } from '../agent-loop/agents.ts';
+import { get, remove, upload } from '../files/client.ts';
+import { ask } from '../http.ts';
+import { asks } from '../models.ts';
 import { withUsers } from '../users.ts';
 import { countRuns } from './chat.ts';
 
 /** References to stored files in chat completions, responses and conversations (openai.md 9.3). */
 
-const troupe = await withUsers(t);
+/** Writes a file, which becomes a part of the answer. */
+const draw = defineTool({
+  id: 'draw',
+  description: 'Draws a picture.',
+  input: z.object({}),
+  async execute(_, { files }) {
+    const file = { name: 'a [1].png', media_type: 'image/png', data: Buffer.from('png') };
+    const file_id = (await files?.write(file)) ?? '';
+    return { data: file_id, parts: [{ file_id }] };
+  },
+});
+
+const troupe = await withUsers(t, { app: { tools: [draw] } });
 const [alice, bob] = [troupe.user('alice'), troupe.user('bob')];
 const BYTES = Buffer.from('a,b\n1,2\n');
 
@@ -157,3 +174,56 @@ t.test('rejects parts whose fields have the wrong type', async (t) => {
     });
   }
 });
+
+type Part = { text: string; annotations: { file_id: string }[] };
+const partOf = (items: unknown): Part | undefined =>
+  // The tests compare the rest.
+  (items as { type: string; content: Part[] }[]).find(({ type }) => type === 'message')?.content[0];
+
+t.test('annotates the answer of a response with the files of its tools (check 71)', async (t) => {
+  troupe.models.steps.push(asks(['c1', 'draw', {}]), says('Done.'));
+  const { body } = await alice.post('/v1/responses', { model: 'steps', input: 'Draw.' });
+  const part = partOf(body.output);
+  const file_id = part?.annotations[0]?.file_id ?? '';
+  t.strictSame(part?.annotations, [{ type: 'file_path', file_id, index: 0 }]);
+  const content = await get(troupe.url, `/v1/files/${file_id}/content`, alice.head);
+  t.equal(String(content.bytes), 'png');
+  const stored = await alice.get(`/v1/responses/${body.id}`);
+  t.strictSame(stored.body.output, body.output);
+  const replay = await ask(`${troupe.url}/v1/responses/${body.id}?stream=true`, { headers: alice.head });
+  t.match(await replay.text(), /response\.output_text\.annotation\.added.*file_path/s);
+  const { id: conversation } = body.conversation as { id: string };
+  const items = await alice.get(`/v1/conversations/${conversation}/items`);
+  t.match(partOf(items.body.data)?.annotations, [{ type: 'file_path', file_id, index: 0 }]);
+});
+
+t.test('keeps a file for the answer behind an approval (checks 46, 71)', async (t) => {
+  troupe.models.steps.push(asks(['c1', 'draw', {}]), asks(['c2', 'risky', {}]), says('Done.'));
+  const { body } = await alice.post('/v1/responses', { model: 'steps', input: 'Draw.' });
+  const [request] = (body.output as { id: string; type: string }[]).filter(
+    ({ type }) => type === 'mcp_approval_request',
+  );
+  const approval = { type: 'mcp_approval_response', approval_request_id: request?.id, approve: true };
+  const done = await alice.post('/v1/responses', { previous_response_id: body.id, input: [approval] });
+  t.match(partOf(done.body.output)?.annotations, [{ type: 'file_path' }]);
+});
+
+t.test(
+  'links to the files of an answer in chat completions, and knows the answer again (check 71)',
+  async (t) => {
+    const head = { 'x-conversation-id': 'draw' };
+    const chat = (messages: object[], more = {}) =>
+      alice.call('POST', '/v1/chat/completions', { model: 'steps', messages, ...more }, head);
+    troupe.models.steps.push(asks(['c1', 'draw', {}]), says('Done.'));
+    const messages: object[] = [{ role: 'user', content: 'Draw.' }];
+    const drawn = await chat(messages);
+    // The tests compare the rest.
+    const [choice] = drawn.body.choices as { message: { content: string } }[];
+    const content = choice?.message.content ?? '';
+    const [, link = ''] = /^Done\.\n\n!\[a {2}1 \.png\]\((\S+)\)$/.exec(content) ?? [];
+    t.equal(String((await get(troupe.url, link)).bytes), 'png', 'without a credential');
+    messages.push({ role: 'assistant', content }, { role: 'user', content: 'Thanks.' });
+    const next = await chat(messages);
+    t.equal(next.headers.get('x-troupe-thread-id'), drawn.headers.get('x-troupe-thread-id'));
+  },
+);
