@@ -100,8 +100,10 @@ const endFunction = (state: State, call: Call): string => {
   call.state = 'done';
   const { place } = call;
   if (place?.item.type !== 'function_call') return '';
+  // Some clients read deltas only, and some models stream none.
+  const whole = state.open?.text === '' ? delta(state.output, place, call.arguments) : '';
   place.item.arguments = call.arguments;
-  return closeOpen(state, 'completed');
+  return whole + closeOpen(state, 'completed');
 };
 
 /** Opens the next function call that was streamed while another one was open. */
