@@ -154,7 +154,16 @@ export const RESPONSE_STATUSES = Object.keys(VALUE) as [ResponseStatus, ...Respo
 /** Returns value and context of a stored leg, from which `advance` computes its transitions. */
 export const legAt = (status: ResponseStatus) => ({ value: VALUE[status], context: {} }) as const;
 
-const snapshotAt = (status: ResponseStatus) => responseMachine.resolveState(legAt(status));
+const snapshots = new Map<ResponseStatus, ReturnType<typeof responseMachine.resolveState>>();
+
+/** Snapshots are immutable, and resolving one costs as much as a transition. */
+const snapshotAt = (status: ResponseStatus) => {
+  const known = snapshots.get(status);
+  if (known) return known;
+  const snapshot = responseMachine.resolveState(legAt(status));
+  snapshots.set(status, snapshot);
+  return snapshot;
+};
 
 /** Returns the status in which a snapshot of the machine is. */
 export const statusOf = (snapshot: { hasTag(tag: ResponseStatus): boolean }): ResponseStatus => {

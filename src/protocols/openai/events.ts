@@ -58,22 +58,24 @@ export type CreateResource = (status: ResponseStatus) => ResponseResource;
 export type EventItem = { item: OutputItem; output_index: number; annotation?: number };
 
 /** One event as text: whole frames only, because some clients lose frames that are split. */
-export const frame = (type: string, fields: object): string =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
+const frame = (type: string, json: string): string => `event: ${type}\ndata: ${json}\n\n`;
 
 /** The end of every complete stream. */
 export const DONE = 'data: [DONE]\n\n';
 
-/** Creates an event about the whole response. */
-export const responseFrame = (type: string, sequence_number: number, response: ResponseResource): string =>
-  frame(type, { sequence_number, response });
+/**
+ * Creates an event about the whole response.
+ * @param response JSON of the resource, which consecutive events share
+ */
+export const responseFrame = (type: string, sequence_number: number, response: string): string =>
+  frame(type, `{"type":"${type}","sequence_number":${sequence_number},"response":${response}}`);
 
 type ItemEvent = Exclude<EventName, OfResponse | DeltaName>;
 
 /** Creates an event about an item. */
 export const itemFrame = (name: ItemEvent, about: EventItem, sequence_number: number): string => {
-  const { type, ...fields } = ITEM_EVENTS[name](about);
-  return frame(type, { sequence_number, ...fields });
+  const event = ITEM_EVENTS[name](about, sequence_number);
+  return frame(event.type, JSON.stringify(event));
 };
 
 const textOf = ({ item }: EventItem): string => {
@@ -83,8 +85,6 @@ const textOf = ({ item }: EventItem): string => {
   if (part === undefined) return '';
   return part.type === 'refusal' ? part.refusal : part.text;
 };
-
-const at = ({ item: { id: item_id }, output_index }: EventItem) => ({ item_id, output_index });
 
 const nameIn = ({ item }: EventItem): string => ('name' in item ? item.name : '');
 const argumentsIn = ({ item }: EventItem): string => ('arguments' in item ? item.arguments : '');
@@ -96,81 +96,117 @@ const emptyPart = ({ item }: EventItem) =>
 
 const partOf = ({ item }: EventItem) => (item.type === 'message' ? item.content[0] : undefined);
 
-const ITEM_EVENTS: Readonly<Record<ItemEvent, (about: EventItem) => { type: string }>> = {
-  item_added: ({ item, output_index }) => ({
+type CreateEvent = (about: EventItem, sequence_number: number) => { type: string };
+
+/** Every event is one literal, because a copy of its fields costs more than their text. */
+const ITEM_EVENTS: Readonly<Record<ItemEvent, CreateEvent>> = {
+  item_added: ({ item, output_index }, sequence_number) => ({
     type: 'response.output_item.added',
+    sequence_number,
     output_index,
     item: begun(item),
   }),
-  item_done: ({ item, output_index }) => ({ type: 'response.output_item.done', output_index, item }),
-  part_added: (about) => ({
+  item_done: ({ item, output_index }, sequence_number) => ({
+    type: 'response.output_item.done',
+    sequence_number,
+    output_index,
+    item,
+  }),
+  part_added: (about, sequence_number) => ({
     type: 'response.content_part.added',
-    ...at(about),
+    sequence_number,
+    item_id: about.item.id,
+    output_index: about.output_index,
     content_index: 0,
     part: emptyPart(about),
   }),
-  part_done: (about) => ({
+  part_done: (about, sequence_number) => ({
     type: 'response.content_part.done',
-    ...at(about),
+    sequence_number,
+    item_id: about.item.id,
+    output_index: about.output_index,
     content_index: 0,
     part: partOf(about),
   }),
-  annotation: (about) => ({
+  annotation: (about, sequence_number) => ({
     type: 'response.output_text.annotation.added',
-    ...at(about),
+    sequence_number,
+    item_id: about.item.id,
+    output_index: about.output_index,
     content_index: 0,
     annotation_index: about.annotation ?? 0,
     annotation: annotationOf(about),
   }),
-  text_done: (about) => ({
+  text_done: (about, sequence_number) => ({
     type: 'response.output_text.done',
-    ...at(about),
+    sequence_number,
+    item_id: about.item.id,
+    output_index: about.output_index,
     content_index: 0,
     text: textOf(about),
     logprobs: [],
   }),
-  refusal_done: (about) => ({
+  refusal_done: (about, sequence_number) => ({
     type: 'response.refusal.done',
-    ...at(about),
+    sequence_number,
+    item_id: about.item.id,
+    output_index: about.output_index,
     content_index: 0,
     refusal: textOf(about),
   }),
-  summary_part_added: (about) => ({
+  summary_part_added: (about, sequence_number) => ({
     type: 'response.reasoning_summary_part.added',
-    ...at(about),
+    sequence_number,
+    item_id: about.item.id,
+    output_index: about.output_index,
     summary_index: 0,
     part: { type: 'summary_text', text: '' },
   }),
-  summary_part_done: (about) => ({
+  summary_part_done: (about, sequence_number) => ({
     type: 'response.reasoning_summary_part.done',
-    ...at(about),
+    sequence_number,
+    item_id: about.item.id,
+    output_index: about.output_index,
     summary_index: 0,
     part: { type: 'summary_text', text: textOf(about) },
   }),
-  summary_done: (about) => ({
+  summary_done: (about, sequence_number) => ({
     type: 'response.reasoning_summary_text.done',
-    ...at(about),
+    sequence_number,
+    item_id: about.item.id,
+    output_index: about.output_index,
     summary_index: 0,
     text: textOf(about),
   }),
-  arguments_done: (about) => ({
+  arguments_done: (about, sequence_number) => ({
     type: 'response.function_call_arguments.done',
-    ...at(about),
+    sequence_number,
+    item_id: about.item.id,
+    output_index: about.output_index,
     name: nameIn(about),
     arguments: argumentsIn(about),
   }),
-  mcp_in_progress: (about) => ({ type: 'response.mcp_call.in_progress', ...at(about) }),
-  mcp_arguments_done: (about) => ({
+  mcp_in_progress: (about, sequence_number) => ({
+    type: 'response.mcp_call.in_progress',
+    sequence_number,
+    item_id: about.item.id,
+    output_index: about.output_index,
+  }),
+  mcp_arguments_done: (about, sequence_number) => ({
     type: 'response.mcp_call_arguments.done',
-    ...at(about),
+    sequence_number,
+    item_id: about.item.id,
+    output_index: about.output_index,
     arguments: argumentsIn(about),
   }),
-  mcp_ended: (about) => ({
+  mcp_ended: (about, sequence_number) => ({
     type:
       'status' in about.item && about.item.status === 'failed'
         ? 'response.mcp_call.failed'
         : 'response.mcp_call.completed',
-    ...at(about),
+    sequence_number,
+    item_id: about.item.id,
+    output_index: about.output_index,
   }),
 };
 
@@ -202,7 +238,7 @@ export type DeltaFrame = { head: string; middle: string };
 const DELTA_END = '}\n\n';
 
 export const deltaText = ({ head, middle }: DeltaFrame, delta: string, sequence_number: number): string =>
-  head + JSON.stringify(delta) + middle + sequence_number + DELTA_END;
+  head + JSON.stringify(delta) + middle + (sequence_number + DELTA_END);
 
 /** Returns the whole text of which deltas of this kind are parts. */
 export const deltaSource = (name: DeltaName, about: EventItem): string =>

@@ -212,7 +212,7 @@ const openLeg = (book: Book, scope: string, { row, run, earlier }: Opened): Open
     announce: () => send(leg, encoder.begin(row.status === 'queued')),
     follow(after, reader) {
       const { kept, events: all } = encoder.output;
-      const { heldFrom } = encoder;
+      const heldFrom = encoder.heldFrom();
       const events = heldFrom === undefined ? all : all.filter(([, , number]) => number < heldFrom);
       const items = encoder.items().map((item, index) => (kept[index]?.void ? undefined : item));
       const frames = replayEvents({ items, events, status: row.status, resource }, after);
@@ -261,8 +261,8 @@ const putRow = ({ store }: Pick<Book, 'store'>, batch: Batch, leg: OpenLeg): voi
   row.items = [...kept];
   row.events = [...events];
   row.next = next;
-  row.calls = encoder.calls;
-  row.files = encoder.files.length > 0 ? [...encoder.files] : undefined;
+  row.calls = encoder.calls();
+  row.files = encoder.files();
   while (row.reserved <= next) row.reserved += RESERVED;
   leg.written = next;
   store.responses.put(batch, scope, row);
@@ -344,7 +344,7 @@ const eventOf = (
 ): ResponseEvent | undefined => {
   if (hasTag(after, 'done')) {
     const { type, code } = terminationOf(after);
-    return { type: 'END', termination: { type, code, truncated: encoder.truncated } };
+    return { type: 'END', termination: { type, code, truncated: encoder.isTruncated() } };
   }
   if (isPaused(after)) return before && row.status === 'in_progress' ? { type: 'PAUSE' } : undefined;
   return hasTag(after, 'running') && row.status === 'queued' ? { type: 'START' } : undefined;
@@ -376,8 +376,8 @@ const moveLeg = (leg: OpenLeg, event: ResponseEvent, { after, at, seq }: Written
     row.status = status;
     row.ended_at = at;
     row.to_seq = seq;
-    row.usage = encoder.usage ?? NO_USAGE;
-    if (event.type === 'END' && termination) Object.assign(row, endingOf(termination, encoder.truncated));
+    row.usage = encoder.usage() ?? NO_USAGE;
+    if (event.type === 'END' && termination) Object.assign(row, endingOf(termination, encoder.isTruncated()));
   });
 };
 

@@ -65,10 +65,16 @@ const isOfDeltas = (name: EventName): name is DeltaName => name.endsWith('_delta
 const ofResponse = (name: OfResponse, number: number, { status, resource, events }: Replayed): string[] => {
   if (name !== 'last') {
     const isQueued = name === 'queued' || (name === 'created' && wasQueued(events));
-    return [responseFrame(`response.${name}`, number, resource(isQueued ? 'queued' : 'in_progress'))];
+    return [
+      responseFrame(
+        `response.${name}`,
+        number,
+        JSON.stringify(resource(isQueued ? 'queued' : 'in_progress')),
+      ),
+    ];
   }
   const type = lastEventOf(status);
-  return type === undefined ? [] : [responseFrame(type, number, resource(status)) + DONE];
+  return type === undefined ? [] : [responseFrame(type, number, JSON.stringify(resource(status))) + DONE];
 };
 
 const wasQueued = (events: readonly EventMark[]): boolean => {

@@ -46,20 +46,24 @@ export type ResponseEncoder = Encoder & {
   readonly output: Output;
   /** Returns the items of the output, the open one with its text so far. */
   items(): readonly OutputItem[];
-  /** Number of the first event that `seal` has created and that is emitted with the last event of the run. */
-  readonly heldFrom: number | undefined;
-  readonly usage: ResponseUsage | undefined;
+  /** Returns the number of the first event that `seal` has created and that is emitted with the last event of the run. */
+  heldFrom(): number | undefined;
+  usage(): ResponseUsage | undefined;
   /** Whether the last completion was cut off at its limit of tokens. */
-  readonly truncated: boolean;
-  readonly calls: number;
-  /** Ids of files for the next answer. */
-  readonly files: readonly string[];
+  isTruncated(): boolean;
+  /** Returns the number of calls of the run so far. */
+  calls(): number;
+  /** Returns the ids of files for the next answer; undefined if there are none. */
+  files(): string[] | undefined;
 };
 
 export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder => {
-  const { begun, calls, files, step } = options;
+  const { run_id, functions, encrypted, earlier, begun, calls, files, step, resource } = options;
   const state: State = {
-    ...options,
+    run_id,
+    functions,
+    encrypted,
+    resource,
     output: createOutput(begun),
     known: new Map(),
     open: undefined,
@@ -79,24 +83,14 @@ export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder
     closing: '',
     heldFrom: 0,
   };
-  for (const [id, call] of options.earlier) state.known.set(id, earlierCall(call));
+  for (const [id, call] of earlier) state.known.set(id, earlierCall(call));
   return {
     output: state.output,
-    get heldFrom() {
-      return state.phase === 'sealed' ? state.heldFrom : undefined;
-    },
-    get usage() {
-      return state.usage;
-    },
-    get truncated() {
-      return state.truncated;
-    },
-    get calls() {
-      return state.calls;
-    },
-    get files() {
-      return state.files;
-    },
+    heldFrom: () => (state.phase === 'sealed' ? state.heldFrom : undefined),
+    usage: () => state.usage,
+    isTruncated: () => state.truncated,
+    calls: () => state.calls,
+    files: () => (state.files.length > 0 ? [...state.files] : undefined),
     items() {
       if (state.open) setText(state.open);
       return state.output.items;
@@ -124,16 +118,17 @@ export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder
 
 const begin = (state: State, queued: boolean): string => {
   const { output, phase, resource } = state;
-  const about = (name: 'created' | 'queued' | 'in_progress', status: ResponseStatus): string =>
-    responseFrame(`response.${name}`, note(output, name), resource(status));
+  const about = (name: 'created' | 'queued' | 'in_progress', response: string): string =>
+    responseFrame(`response.${name}`, note(output, name), response);
   if (phase === 'before') {
     state.phase = queued ? 'queued' : 'running';
     const first = queued ? 'queued' : 'in_progress';
-    return about('created', first) + about(first, first);
+    const response = JSON.stringify(resource(first));
+    return about('created', response) + about(first, response);
   }
   if (phase !== 'queued' || queued) return '';
   state.phase = 'running';
-  return about('in_progress', 'in_progress');
+  return about('in_progress', JSON.stringify(resource('in_progress')));
 };
 
 /** A run that was ended without an execution emits its end only. */
@@ -154,7 +149,9 @@ const close = (state: State, { status, refusal }: Ending, row: () => void): stri
   const type = lastEventOf(status);
   const number = note(output, 'last');
   row();
-  return type === undefined ? closed : closed + responseFrame(type, number, resource(status)) + DONE;
+  return type === undefined
+    ? closed
+    : closed + responseFrame(type, number, JSON.stringify(resource(status))) + DONE;
 };
 
 type Handlers = { readonly [T in RunEvent['event_type']]?: (state: State, event: RunEventOf<T>) => string };

@@ -56,7 +56,7 @@ export type Call = {
   place: Place | undefined;
 };
 
-export type State = Omit<ResponseOptions, 'files'> & {
+export type State = Pick<ResponseOptions, 'run_id' | 'functions' | 'encrypted' | 'resource'> & {
   readonly output: Output;
   readonly known: Map<string, Call>;
   /** The open text, reasoning or function call. */
