@@ -24,7 +24,7 @@ const row = (changes: Partial<StoredResponse> = {}): StoredResponse => ({
 t.test('returns the last version of a leg', async (t) => {
   const store = await storeFor(t);
   const first = store.batch();
-  store.responses.put(first, 's', row());
+  store.responses.add(first, 's', row());
   await store.commit(first);
   const events: StoredResponse['events'] = [
     [0, 0, 0],

@@ -265,7 +265,7 @@ const fill = (store: Store, { visibility }: { visibility: 'private' | 'read' }):
     store.pushConfigs.put(batch, { ...hook('job'), url: 'https://hooks.example/', token: 'secret' });
     store.pushOutbox.append(batch, hook('job'), { body: '{}', attempts: 1, available_at: 1 });
     store.pushOutbox.follow(batch, { place: hook('job'), mark: { state: 's', timestamp: 't' } });
-    store.responses.put(batch, ALICE, response('job'));
+    store.responses.add(batch, ALICE, response('job'));
     batch.blobs.set(SHA256, CONTENT);
     store.files.keepInThread(batch, {
       scope: ALICE,

@@ -57,7 +57,9 @@ export type Leg = {
   accepted(): ResponseResource;
   /** Resolves with the resource once the end is stored. */
   readonly ended: Promise<ResponseResource>;
-  /** Passes the reader the events after this number, and then the live ones. Returns a function that detaches it. */
+  /**
+   * Passes the reader the events after this number, then the live ones, and its end. Returns a function that detaches it.
+   */
   follow(after: number, reader: Reader): () => void;
   /** The number of its readers. */
   readers(): number;
@@ -108,7 +110,10 @@ export const createLegs = (deps: LegsDeps): Legs => {
       ended() {},
       stored(scope, run) {
         const leg = book.open.get(keyOf(scope, run.run_id));
-        if (leg?.last === run) endLeg(book, leg);
+        if (leg?.last !== run) return;
+        // The frames before the end are still held: the end of the channel is that of the leg.
+        if (leg.channel?.isHeld()) leg.endsWithChannel = true;
+        else endLeg(book, leg);
       },
     },
     moved(scope, run_ids) {
@@ -138,8 +143,19 @@ type OpenLeg = Leg & {
   last: RunRecord | undefined;
   /** The number of the next event when the row was written. */
   written: number;
-  channels: WeakSet<Channel>;
+  /** The last channel of its run. */
+  channel: Channel | undefined;
+  endsWithChannel: boolean;
+  /** No event follows. */
+  isDropped: boolean;
+  /**
+   * The frames since the first event, for a reader that follows in the same event-loop tick, as the request does that
+   * began the leg. Undefined afterwards: later readers receive frames that are created again.
+   */
+  first: Frames | undefined;
 };
+
+type Frames = { text: string; count: number };
 
 /** A scope has no control characters, so keys are unambiguous. */
 const keyOf = (scope: string, run_id: string): string => `${scope}\0${run_id}`;
@@ -171,7 +187,7 @@ const beginLeg = (book: Book, batch: Batch, scope: string, { run, row: given }: 
   };
   const leg = openLeg(book, scope, { row, run, earlier });
   store.responses.sweep(batch, now - book.retentionMs);
-  store.responses.put(batch, scope, row);
+  store.responses.add(batch, scope, row);
   return leg;
 };
 
@@ -207,41 +223,69 @@ const openLeg = (book: Book, scope: string, { row, run, earlier }: Opened): Open
     resolve: (ended) => resolve(ended),
     last: undefined,
     written: row.next,
-    channels: new WeakSet(),
+    channel: undefined,
+    endsWithChannel: false,
+    isDropped: false,
+    first: row.events.length > 0 ? undefined : { text: '', count: 0 },
     readers: () => followers.size,
     announce: () => send(leg, encoder.begin(row.status === 'queued')),
     follow(after, reader) {
+      const { first } = leg;
+      if (first && after < 0) {
+        if (first.count > 0) reader.write(first.text, first.count);
+        return addFollower(leg, reader);
+      }
       const { kept, events: all } = encoder.output;
       const heldFrom = encoder.heldFrom();
       const events = heldFrom === undefined ? all : all.filter(([, , number]) => number < heldFrom);
       const items = encoder.items().map((item, index) => (kept[index]?.void ? undefined : item));
       const frames = replayEvents({ items, events, status: row.status, resource }, after);
       if (frames.length > 0) reader.write(frames.join(''), frames.length);
-      followers.add(reader);
-      return () => followers.delete(reader);
+      return addFollower(leg, reader);
     },
   };
   book.open.set(keyOf(scope, row.run_id), leg);
   return leg;
 };
 
+/** The commit that ends a leg may be visible before the request that began it is answered. */
+const addFollower = ({ followers, isDropped }: OpenLeg, reader: Reader): (() => void) => {
+  if (isDropped) reader.end();
+  else followers.add(reader);
+  return () => followers.delete(reader);
+};
+
 const outputSoFar = ({ output }: ResponseEncoder): OutputItem[] =>
   output.items.filter((_, index) => output.kept[index]?.void !== true);
 
 const attach = (book: Book, leg: OpenLeg, channel: Channel): void => {
-  if (leg.channels.has(channel)) return;
-  leg.channels.add(channel);
+  if (leg.channel === channel) return;
+  leg.channel = channel;
   const write = (frames: string, count: number): void => {
     send(leg, frames, count);
     if (leg.encoder.output.next >= leg.row.reserved) reserve(book, leg);
   };
-  // The end of a leg is that of its row, not that of a channel.
-  channel.attach({ name: 'openai-response', createEncoder: () => leg.encoder }, { write, end() {} });
+  const end = (): void => {
+    if (leg.endsWithChannel) endLeg(book, leg);
+  };
+  channel.attach({ name: 'openai-response', createEncoder: () => leg.encoder }, { write, end });
 };
 
-const send = ({ followers }: OpenLeg, frames: string, count = 1): void => {
+const send = (leg: OpenLeg, frames: string, count = 1): void => {
   if (frames === '') return;
+  const { first, followers } = leg;
+  if (first) keepFirst(leg, first, { text: frames, count });
   for (const reader of followers) reader.write(frames, count);
+};
+
+const keepFirst = (leg: OpenLeg, first: Frames, { text, count }: Frames): void => {
+  if (first.count === 0) {
+    setImmediate(() => {
+      leg.first = undefined;
+    });
+  }
+  first.text += text;
+  first.count += count;
 };
 
 /** A leg with many events between two commits of its run writes its row in a separate one. */
@@ -398,6 +442,7 @@ const dropLeg = ({ open }: Book, leg: OpenLeg, status = leg.row.status): void =>
   const { scope, row, encoder, followers } = leg;
   const key = keyOf(scope, row.run_id);
   if (open.get(key) === leg) open.delete(key);
+  leg.isDropped = true;
   for (const reader of followers) reader.end();
   followers.clear();
   leg.resolve(resourceOf(row, outputSoFar(encoder), status));

@@ -31,6 +31,8 @@ export type Channel = RunStream & {
   /** Adds a reader for future frames. The returned function removes it. */
   attach(protocol: Protocol, reader: Reader): () => void;
   release(): void;
+  /** Whether the channel emits nothing yet. */
+  isHeld(): boolean;
   /** Whether a reader receives the frames. */
   isRead(): boolean;
   /** Called after the last event. A held channel closes when it is released. */
@@ -94,6 +96,7 @@ export const createChannel = (options: { held: boolean }): Channel => {
       }
       if (closed) endReaders();
     },
+    isHeld: () => held,
     isRead: () => [...groups.values()].some(({ readers }) => readers.size > 0),
     close() {
       closed = true;

@@ -16,6 +16,9 @@ export type ResponseTable = {
   ofRun(scope: string, run: Omit<ResponseKey, 'leg'>): StoredResponse[];
   /** Returns whether the thread has a leg other than this one. */
   hasOther(scope: string, leg: ResponseKey): boolean;
+  /** Adds a leg. */
+  add(batch: Batch, scope: string, row: StoredResponse): void;
+  /** Replaces a leg that was added; its key and time never change. */
   put(batch: Batch, scope: string, row: StoredResponse): void;
   /** Removes legs that were created before this time, in milliseconds. */
   sweep(batch: Batch, before: number): void;
@@ -45,7 +48,7 @@ export const createResponseTable = (
         if (run !== run_id || other !== leg) return true;
       return false;
     },
-    put(batch, scope, row) {
+    add(batch, scope, row) {
       checkId('scope', scope);
       checkId('thread id', row.thread_id);
       checkId('run id', row.run_id);
@@ -53,6 +56,7 @@ export const createResponseTable = (
       const { thread_id, run_id, leg } = row;
       times.put(batch, timeOf(scope, row), { scope, thread_id, run_id, leg });
     },
+    put: (batch, scope, row) => rows.put(batch, keyOf(scope, row), row),
     sweep(batch, before) {
       for (const { key, value } of times.entries({ prefix: [], limit: REMOVED_AT_ONCE })) {
         if (Number(key[0]) >= before) return;
