@@ -8,6 +8,7 @@
 export type Recent<Value> = {
   get(key: string): Value | undefined;
   set(key: string, value: Value): void;
+  remove(key: string): void;
 };
 
 export const createRecent = <Value>(size: number): Recent<Value> => {
@@ -30,5 +31,9 @@ export const createRecent = <Value>(size: number): Recent<Value> => {
       return before;
     },
     set,
+    remove(key) {
+      newer.delete(key);
+      older.delete(key);
+    },
   };
 };

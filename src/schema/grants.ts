@@ -139,11 +139,12 @@ export const withoutServiceGrants = (grants: Grants): Grants => {
   return { texts: list.map(textOf), list };
 };
 
-/** Returns all grants of both lists, each once. */
-export const unite = (one: Grants, other: Grants): Grants => ({
-  texts: [...new Set([...one.texts, ...other.texts])],
-  list: [...one.list, ...other.list],
-});
+/** Returns all grants of both lists, each once; a list that the other adds nothing to is shared. */
+export const unite = (one: Grants, other: Grants): Grants => {
+  if (one.list.length === 0) return other;
+  if (other.list.length === 0) return one;
+  return { texts: [...new Set([...one.texts, ...other.texts])], list: [...one.list, ...other.list] };
+};
 
 export const NO_GRANTS: Grants = { texts: [], list: [] };
 

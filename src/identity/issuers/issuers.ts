@@ -1,13 +1,14 @@
 import type { Clock } from '../../schema/clock.ts';
 import { audiencesOf, type IssuerSpec, type SignatureAlgorithm } from '../../schema/issuer.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
+import { digestOf } from '../credentials/key-format.ts';
+import { createRecent } from '../recent.ts';
 import { createClaimsReader, type ReadClaims } from './claims.ts';
 import { type Claims, type CompactToken, decodeToken } from './compact-token.ts';
 import { createKeyFetch, type FetchKeys } from './fetch-keys.ts';
 import { createKeySource, fixedKeys, type KeySource } from './key-source.ts';
 import { fits, type PublicKey, parseKeySet } from './public-keys.ts';
 import { invalidToken } from './refusal.ts';
-import { createRemembered } from './remembered.ts';
 import type { VerifiedToken } from './verified-token.ts';
 
 /**
@@ -62,15 +63,16 @@ type Entry = { token: VerifiedToken; issuer: Issuer; keys: readonly PublicKey[] 
 export const createIssuers = (deps: IssuersDeps): Issuers => {
   const { specs, clock } = deps;
   const issuers = new Map(specs.map((spec) => [spec.issuer, createIssuer(spec, deps)]));
-  const remembered = createRemembered<Entry>(MOST_REMEMBERED);
+  const remembered = createRecent<Entry>(MOST_REMEMBERED);
   const now = (): number => clock.now() / 1000;
 
   const recall = (text: string): VerifiedToken | undefined => {
-    const entry = remembered.get(text);
+    const digest = digestOf(text);
+    const entry = remembered.get(digest);
     if (!entry) return undefined;
     const { token, issuer, keys } = entry;
     if (issuer.keys.current() === keys && now() < endOf(token, issuer.spec)) return token;
-    remembered.remove(text);
+    remembered.remove(digest);
     return undefined;
   };
 
@@ -83,7 +85,7 @@ export const createIssuers = (deps: IssuersDeps): Issuers => {
     const times = checkTimes(decoded.claims, issuer.spec, now());
     if (!isFor(issuer.audiences, aud)) throw invalidToken('audience');
     const token = issuer.read(decoded.claims, times);
-    remembered.put(text, { token, issuer, keys });
+    remembered.set(digestOf(text), { token, issuer, keys });
     return token;
   };
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../schema/clock.ts';
-import { parseTokenGrants, unite } from '../../schema/grants.ts';
+import { type Grants, parseTokenGrants, unite } from '../../schema/grants.ts';
 import {
   identityText,
   MOST_SCOPE_BYTES,
@@ -47,15 +47,15 @@ export const createBind = (deps: BindDeps): Bind => {
     return principal;
   };
 
-  const derived = (token: VerifiedToken, user: UserRow): Principal => ({
-    ...principalOf(token, user),
-    basis: {
-      users: [],
-      revision: changes.revision,
-      expires_at: token.exp * 1000,
-      again: () => again(token),
-    },
-  });
+  /** A literal with parts that all principals share, because thousands of them are remembered. */
+  const derived = (token: VerifiedToken, user: UserRow): Principal => {
+    const { scope, user: id, narrowing, exp } = token;
+    const own = ownGrants(token, user);
+    const { revision } = changes;
+    const basis = { users: NO_USERS, revision, expires_at: exp * 1000, again: () => again(token) };
+    if (!narrowing) return { scope, user: id, authority: [own], credential: OF_TOKEN, basis };
+    return { scope, user: id, authority: [own, narrowing], unlimited: [own], credential: OF_TOKEN, basis };
+  };
 
   const again = (token: VerifiedToken): Principal => {
     const user = deps.store.users.get(token.scope, token.user);
@@ -65,7 +65,7 @@ export const createBind = (deps: BindDeps): Bind => {
   };
 
   const write = (token: VerifiedToken): Promise<UserRow> => {
-    const principal = principalOf(token, undefined);
+    const principal = writerOf(token);
     const user = nameOf(principal);
     const caller = { actor: user, request_id: null, user, scope: token.scope, credential: { kind: 'jwt' } };
     return changes.write({ principal, caller }, (change) => boundUser(deps, token, change));
@@ -175,10 +175,17 @@ const withToken = (user: UserRow, { iat, grants, name, email }: VerifiedToken): 
   };
 };
 
+const NO_USERS: readonly string[] = [];
+const OF_TOKEN = { kind: 'jwt' } as const;
+
 /** A token acts with its own grants; those of the newest one are for keys and sessions. */
-const principalOf = (token: VerifiedToken, user: UserRow | undefined): Principal => {
-  const own = user ? unite(parseTokenGrants(user.grants), token.grants) : token.grants;
-  const of = { scope: token.scope, user: token.user, credential: { kind: 'jwt' } as const };
-  if (!token.narrowing) return { ...of, authority: [own] };
-  return { ...of, authority: [own, token.narrowing], unlimited: [own] };
-};
+const ownGrants = ({ grants }: VerifiedToken, user: UserRow): Grants =>
+  unite(parseTokenGrants(user.grants), grants);
+
+/** The principal that writes the user of a token. */
+const writerOf = ({ scope, user, grants }: VerifiedToken): Principal => ({
+  scope,
+  user,
+  authority: [grants],
+  credential: OF_TOKEN,
+});

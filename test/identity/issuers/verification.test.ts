@@ -130,12 +130,15 @@ t.test('verifies a token with the limits of its issuer', async (t) => {
   t.equal(await outcomeOf(issuers, token), 'expired');
 });
 
-t.test('forgets the least recently used of more than 10,000 tokens', async (t) => {
-  const { createRemembered } = await import('../../../src/identity/issuers/remembered.ts');
-  const remembered = createRemembered<number>(2);
-  remembered.put('a', 1);
-  remembered.put('b', 2);
+t.test('forgets tokens that were not used recently', async (t) => {
+  const { createRecent } = await import('../../../src/identity/recent.ts');
+  const remembered = createRecent<number>(4);
+  remembered.set('a', 1);
+  remembered.set('b', 2);
   t.equal(remembered.get('a'), 1);
-  remembered.put('c', 3);
-  t.strictSame([remembered.get('a'), remembered.get('b'), remembered.get('c')], [1, undefined, 3]);
+  remembered.set('c', 3);
+  remembered.set('d', 4);
+  t.strictSame([remembered.get('a'), remembered.get('b'), remembered.get('d')], [1, undefined, 4]);
+  remembered.remove('d');
+  t.equal(remembered.get('d'), undefined);
 });
