@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { EndedLeg, ImportedMessage, LegBook } from '../../runtime/index.ts';
 import { type ContentBlock, textOf } from '../../schema/message.ts';
 import type { Store, Transcript } from '../../store/index.ts';
@@ -10,7 +10,7 @@ import { waitsOf } from './waits.ts';
  *
  * Front ends rewrite, edit and branch the messages of users, but send answers back as they received them, apart from
  * details that they add. So the position of a request is the last answer in it that this service gave.
- * Guarantees: the row of an answer is part of the commit that ends it. Cost: one hash per answer of a request, and one
+ * Guarantees: the row of an answer is part of the commit that ends it. Cost: one hash per answer of a request, once for a request, and one
  * range read per lookup.
  */
 
@@ -25,12 +25,19 @@ const ADDED = /<(details|think)(?:\s[^>]*)?>.*?<\/\1>/gs;
 /** A link to a file that an answer contains is signed with the time at which the answer was created. */
 const SIGNED = /(\/v1\/files\/file-[0-9a-f]{32}\/content)\?expires=\d{1,15}&signature=[0-9a-f]{64}/g;
 
+/** Whitespace that is not one space; single spaces, which are most of it, need no replacement. */
+const UNEVEN = /\s\s+|[^\S ]/g;
+
 /** Returns the text without what front ends change in it, and without signatures of links. */
-export const normalized = (text: string): string =>
-  text.normalize('NFC').replace(ADDED, ' ').replaceAll(SIGNED, '$1').replaceAll(/\s+/g, ' ').trim();
+export const normalized = (text: string): string => {
+  const composed = text.normalize('NFC');
+  const own = composed.includes('<') ? composed.replace(ADDED, ' ') : composed;
+  const unsigned = own.includes('&signature=') ? own.replaceAll(SIGNED, '$1') : own;
+  return unsigned.replaceAll(UNEVEN, ' ').trim();
+};
 
 const digestOf = (before: string, text: string): string =>
-  createHash('sha256').update(before).update('\0').update(text).digest('hex').slice(0, DIGEST_DIGITS);
+  hash('sha256', `${before}\0${text}`).slice(0, DIGEST_DIGITS);
 
 /** Digest of the message of a user. */
 export const askedDigest = (content: readonly ContentBlock[]): string =>
@@ -48,22 +55,33 @@ export type Anchor = {
   index: number;
   /** Digest of the conversation up to it. */
   digest: string;
-  /** Digest of the message of the user in front of it. */
-  asked: string;
+  /** Returns the digest of the message of the user in front of it. */
+  asked(): string;
 };
 
+const anchorsOf = new WeakMap<readonly ImportedMessage[], Anchor[]>();
+
 /** Returns the answers of a request, oldest first; messages without a text are none. */
-export const anchorsIn = (messages: readonly ImportedMessage[]): Anchor[] => {
+export const anchorsIn = (messages: readonly ImportedMessage[]): readonly Anchor[] => {
+  const known = anchorsOf.get(messages);
+  if (known) return known;
+  const anchors = findAnchors(messages);
+  anchorsOf.set(messages, anchors);
+  return anchors;
+};
+
+const findAnchors = (messages: readonly ImportedMessage[]): Anchor[] => {
   const anchors: Anchor[] = [];
   let digest = EMPTY;
-  let asked = EMPTY;
+  let question: ImportedMessage['content'] | undefined;
   for (const [index, { role, content }] of messages.entries()) {
-    if (role === 'user') asked = askedDigest(content);
+    if (role === 'user') question = content;
     if (role !== 'assistant') continue;
     const next = nextDigest(digest, textOf(content));
     if (next === digest) continue;
     digest = next;
-    anchors.push({ index, digest, asked });
+    const asked = question;
+    anchors.push({ index, digest, asked: () => (asked ? askedDigest(asked) : EMPTY) });
   }
   return anchors;
 };
@@ -100,7 +118,9 @@ export const findPosition = (
     const found = transcripts
       .find({ scope, chat, agent_id, digest: anchor.digest }, MOST_ROWS)
       .filter(({ thread_id }) => isThere(thread_id));
-    const transcript = found.find(({ asked }) => asked === anchor.asked) ?? found[0];
+    const [newest, ...others] = found;
+    const asked = others.length > 0 ? anchor.asked() : undefined;
+    const transcript = found.find((each) => each.asked === asked) ?? newest;
     if (transcript) return { anchor, transcript };
   }
   return undefined;

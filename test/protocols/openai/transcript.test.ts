@@ -11,6 +11,7 @@ const answer = (text: string) => message('assistant', text);
 
 t.test('ignores what front ends change in answers', (t) => {
   t.equal(normalized(' a\n\n b\t'), 'a b');
+  t.equal(normalized('a b\nc  d\u00a0e'), 'a b c d e');
   t.equal(normalized('<think>hm</think>a <details type="x">b\nc</details> d'), 'a d');
   t.equal(normalized('e\u0301'), '\u00e9');
   t.equal(normalized('<detailsx>a</detailsx>'), '<detailsx>a</detailsx>');
@@ -39,7 +40,7 @@ t.test('looks up the last answers from the end, at most eight, and prefers the s
       anchors[6]?.digest,
       [
         { thread_id: 'new', seq: 9, asked: '', at: 2 },
-        { thread_id: 'old', seq: 4, asked: anchors[6]?.asked ?? '', at: 1 },
+        { thread_id: 'old', seq: 4, asked: anchors[6]?.asked() ?? '', at: 1 },
       ],
     ],
   ]);
