@@ -22,8 +22,11 @@ import { assertStartable } from './settings/index.ts';
 export type App = {
   /** `http://host:port` with the port that was bound; empty when the app does not listen. */
   readonly url: string;
-  /** Handles a request in-process. Credentials are required as over a socket, but any host is accepted. */
-  fetch(request: Request): Promise<Response>;
+  /**
+   * Handles a request in-process. Credentials are required as over a socket, but any host is accepted. Libraries that take
+   * a `fetch` can use it, with any absolute address; `init` counts for an address only.
+   */
+  fetch(input: Request | string | URL, init?: RequestInit): Promise<Response>;
   /**
    * Handles a request of the embedding program for a principal.
    * @throws TypeError for a text: a scope alone gives no rights
@@ -91,7 +94,10 @@ export const startApp = async (input: AppInput): Promise<App> => {
   logStart(parts, url, model());
   return {
     url,
-    fetch: (request) => server.http.fetch(request, { from: 'stranger' }),
+    async fetch(input, init) {
+      const request = input instanceof Request ? input : new Request(input, init);
+      return server.http.fetch(request, { from: 'stranger' });
+    },
     async fetchAs(principal, request) {
       if (typeof principal === 'string') throw new TypeError('fetchAs needs a principal');
       return server.http.fetch(request, { from: 'program', principal });

@@ -19,7 +19,10 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 
 export type RequestOptions = {
   query?: Query;
+  /** Sent as JSON. */
   body?: unknown;
+  /** Sent instead of `body`. */
+  form?: FormData;
   signal?: AbortSignal | undefined;
   idempotency_key?: string | undefined;
 };
@@ -78,7 +81,7 @@ const exchange = async (
   connection: Connection,
   method: Method,
   target: string,
-  { query = {}, body, signal, idempotency_key }: RequestOptions,
+  { query = {}, body, form, signal, idempotency_key }: RequestOptions,
   token: string | undefined,
 ): Promise<Response> => {
   const ask = (): Promise<Response> => {
@@ -91,6 +94,7 @@ const exchange = async (
         method,
         headers,
         ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(form && { body: form }),
         ...(signal && { signal }),
       }),
     );

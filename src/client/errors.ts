@@ -42,14 +42,19 @@ export class TroupeError extends Error {
 
 export type Refused = { request: string; status: number; body: unknown; requestId: string | undefined };
 
+/** Routes in the form of OpenAI have an object as their error. */
 const errorIn = (body: unknown): { error: string | undefined; code: string | undefined } => {
-  const { error, code }: { error?: unknown; code?: unknown } =
-    typeof body === 'object' && body !== null ? body : {};
-  return {
-    error: typeof error === 'string' ? error : undefined,
-    code: typeof code === 'string' ? code : undefined,
-  };
+  const outer = fieldsOf(body);
+  const { error, code } = typeof outer.error === 'object' ? messageOf(fieldsOf(outer.error)) : outer;
+  return { error: textOf(error), code: textOf(code) };
 };
+
+const fieldsOf = (value: unknown): { error?: unknown; message?: unknown; code?: unknown } =>
+  typeof value === 'object' && value !== null ? value : {};
+
+const messageOf = ({ message, code }: ReturnType<typeof fieldsOf>) => ({ error: message, code });
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /**
  * The request is invalid (status 400 or 422). The message names the field and what it allows.

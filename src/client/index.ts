@@ -16,6 +16,7 @@ import { type Audit, type Config, createAudit, createConfig } from './config.ts'
 import { type Connection, call, type Method, path, type RequestOptions } from './connection.ts';
 import { type Connections, createConnections } from './connections.ts';
 import { createEvals, type Evals } from './evals.ts';
+import { createFiles, type Files } from './files.ts';
 import { follow, followLog } from './follow.ts';
 import { createKeys, createUsers, type Keys, type Users } from './identity.ts';
 import type { KeyedOptions } from './keyed.ts';
@@ -44,6 +45,7 @@ export type { ConfigDiagnostics, ConfigEntryMeta } from '../schema/config-answer
 export type { Dataset } from '../schema/dataset.ts';
 export type { EvalFrame, EvalRunAnswer, EvalRunList } from '../schema/eval-answers.ts';
 export type { EvalRun, EvalRunSummary } from '../schema/eval-run.ts';
+export type { FilePurpose, StoredFile } from '../schema/file.ts';
 export type { Json } from '../schema/json.ts';
 export type { ActorFrame, ActorList, LiveActor } from '../schema/live-actor.ts';
 export type { ContentBlock, InputBlock, ListedMessage } from '../schema/message.ts';
@@ -85,6 +87,7 @@ export {
 } from './errors.ts';
 export type { DatasetHead, EvalRunFilter, Evals } from './evals.ts';
 export { fileBlock } from './file-block.ts';
+export type { FileFilter, FilePage, Files, NewFile } from './files.ts';
 export type { Keys, Users } from './identity.ts';
 export type { KeyedOptions } from './keyed.ts';
 export type { Paged } from './pages.ts';
@@ -202,6 +205,7 @@ export type Client = {
   readonly keys: Keys;
   readonly sessions: Sessions;
   readonly tickets: Tickets;
+  readonly files: Files;
   readonly connections: Connections;
   readonly usage: Usage;
   readonly users: Users;
@@ -318,6 +322,7 @@ export const createClient = ({ url, token, headers = {}, fetch, pauses = PAUSES 
     keys: createKeys(connection),
     sessions: createSessions(connection),
     tickets: createTickets(connection),
+    files: createFiles(connection),
     connections: createConnections(connection),
     usage: createUsage(connection),
     users: createUsers(connection),

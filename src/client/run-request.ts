@@ -14,7 +14,12 @@ import type { RunOverridesInput } from '../schema/run-overrides.ts';
  * ];
  * ```
  */
-export type RunMessage = { role: 'user' | 'assistant' | 'system'; content: string | readonly InputBlock[] };
+export type RunMessage = {
+  role: 'user' | 'assistant' | 'system';
+  content: string | readonly InputBlock[];
+  /** Ids of uploaded files of the caller (`client.files`), which follow the content; at most 32. */
+  files?: readonly string[] | undefined;
+};
 
 /**
  * The request to start a run (runtime.md 5.1).

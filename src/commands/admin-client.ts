@@ -7,8 +7,8 @@ import { SERVICE_URL } from './service-url.ts';
 import { Usage } from './usage.ts';
 
 /**
- * Calls the public routes of a running service as an admin. A POST whose connection is lost is repeated once, under the
- * same `Idempotency-Key`.
+ * Calls the public routes of a running service as an admin, or with another token. A POST whose connection is lost is
+ * repeated once, under the same `Idempotency-Key`.
  */
 
 const TOKEN_VARIABLE = 'SERVICE_ADMIN_API_BEARER_TOKEN';
@@ -20,7 +20,14 @@ export const addressed = (command: Command): Command =>
     .option('--url <url>', 'URL of the running service', SERVICE_URL)
     .option('--token <token>', `admin token, else ${TOKEN_VARIABLE}; visible to every user of the host`);
 
-type AdminRequest<Answer> = { body?: unknown; query?: string; schema: z.ZodType<Answer> };
+type AdminRequest<Answer> = {
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent instead of `body`. */
+  form?: FormData;
+  query?: string;
+  schema: z.ZodType<Answer>;
+};
 
 export type AdminClient = {
   /** @throws Unavailable, Invalid, NotFound, Conflict: the error that the service returned */
@@ -39,7 +46,7 @@ export const connectAdmin = ({ url, token }: Connection): AdminClient => {
   const send = async (
     method: string,
     path: readonly string[],
-    { body, query = '', key }: Omit<AdminRequest<unknown>, 'schema'> & { key?: string },
+    { body, form, query = '', key }: Omit<AdminRequest<unknown>, 'schema'> & { key?: string },
   ): Promise<Response> => {
     const response = await fetch(`${base}/${path.map(encodeURIComponent).join('/')}${query}`, {
       method,
@@ -49,6 +56,7 @@ export const connectAdmin = ({ url, token }: Connection): AdminClient => {
         ...(key !== undefined && { 'idempotency-key': key }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(form && { body: form }),
     }).catch((cause) => {
       throw new Unavailable(`no service answers at ${base}: start it, or name another one with --url`, {
         cause,
@@ -84,9 +92,13 @@ const refusal = (status: number, text: string): Error => {
   return status === 409 ? new Conflict(message) : new Invalid(message);
 };
 
+/** Routes in the form of OpenAI have an object as their error. */
+const REFUSED = z.object({ error: z.union([z.string(), z.object({ message: z.string() })]) });
+
 const messageIn = (text: string): string | undefined => {
   try {
-    return z.object({ error: z.string() }).parse(JSON.parse(text)).error;
+    const { error } = REFUSED.parse(JSON.parse(text));
+    return typeof error === 'string' ? error : error.message;
   } catch {
     // A proxy may respond with any body.
     return undefined;

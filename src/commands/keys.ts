@@ -1,6 +1,7 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { ApiKey } from '../schema/api-key.ts';
 import type { UserKind } from '../schema/user.ts';
+import { duration } from './duration.ts';
 import type { ServiceOptions } from './identity/api.ts';
 import { reaching, withIdentity } from './identity/service.ts';
 import { guarded } from './usage.ts';
@@ -18,16 +19,6 @@ type CreateOptions = ServiceOptions & {
 };
 
 export const keysCommand = new Command('keys').description('manage API keys');
-
-const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
-
-const duration = (text: string): number => {
-  const [, count, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  const secs = Number(count) * (UNITS[unit] ?? Number.NaN);
-  if (!Number.isSafeInteger(secs))
-    throw new InvalidArgumentError('It is a number and a unit: 90d, 24h, 30m, 60s.');
-  return secs;
-};
 
 const life = (text: string): number | null => (text === 'never' ? null : duration(text));
 

@@ -21,6 +21,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['systemd', async () => (await import('./systemd.ts')).systemdCommand],
   ['keys', async () => (await import('./keys.ts')).keysCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],
+  ['files', async () => (await import('./files.ts')).filesCommand],
   ['usage', async () => (await import('./usage-report.ts')).usageCommand],
   ['access-log', async () => (await import('./access-log.ts')).accessLogCommand],
   ['config', async () => (await import('./config.ts')).configCommand],

@@ -1,7 +1,7 @@
 import { seconds } from '../schema/clock.ts';
 import type { FilePurpose, StoredFile } from '../schema/file.ts';
 import type { Accept } from '../schema/idempotency.ts';
-import { guessMediaType, UNKNOWN_TYPE } from '../schema/media.ts';
+import { guessFileType, UNKNOWN_TYPE } from '../schema/media.ts';
 import { InsufficientStorage, TooLarge } from '../schema/outcome.ts';
 import { baseOf } from '../schema/partition.ts';
 import type { FileQuery, FileRow } from '../store/index.ts';
@@ -233,7 +233,7 @@ const rowFor = (
 
 const mediaTypeOf = (given: string | undefined, name: string): string => {
   const plain = (given ?? '').trim().toLowerCase();
-  return MEDIA_TYPE.test(plain) && !plain.startsWith(UNKNOWN_TYPE) ? plain : guessMediaType(name);
+  return MEDIA_TYPE.test(plain) && !plain.startsWith(UNKNOWN_TYPE) ? plain : guessFileType(name);
 };
 
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:;[\x20-\x7e]{0,200})?$/;

@@ -78,11 +78,27 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   md: 'text/plain',
 };
 
+/** Types of files in addition: texts, which models without support for files can read. */
+const FILE_TYPES: Readonly<Record<string, string>> = {
+  ...MEDIA_TYPES,
+  csv: 'text/csv',
+  tsv: 'text/tab-separated-values',
+  log: 'text/plain',
+  html: 'text/html',
+  xml: 'application/xml',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+};
+
 /** Returns the media type of a URL, as far as its suffix shows it. */
-export const guessMediaType = (url: string): string => {
-  const path = url.replace(/[?#].*$/s, '');
-  const suffix = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '';
-  return (Object.hasOwn(MEDIA_TYPES, suffix) && MEDIA_TYPES[suffix]) || UNKNOWN_TYPE;
+export const guessMediaType = (url: string): string => typeBySuffix(url.replace(/[?#].*$/s, ''), MEDIA_TYPES);
+
+/** Returns the media type of a file, as far as the suffix of its name shows it. */
+export const guessFileType = (name: string): string => typeBySuffix(name, FILE_TYPES);
+
+const typeBySuffix = (name: string, types: Readonly<Record<string, string>>): string => {
+  const suffix = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
+  return (Object.hasOwn(types, suffix) && types[suffix]) || UNKNOWN_TYPE;
 };
 
 /** Returns the type of a media block: that of its source, or else of its URL. */

@@ -93,7 +93,7 @@ t.test('rejects wrong multipart bodies, and keeps nothing of them', async (t) =>
   ];
   for (const [name, body, status, headers = MULTIPART] of rows) {
     const sent = await send(troupe.url, '/v1/files', {
-      // Of unknown length.
+      // The length is unknown.
       body: Readable.from(body === '' ? [] : [body]),
       headers: { 'transfer-encoding': 'chunked', ...headers },
     });
