@@ -37,7 +37,10 @@ export type App = {
    * @throws Unavailable
    */
   backup(folder: string): Promise<void>;
-  /** Returns the path and the query of a link to the content of a file, which needs no other credential. */
+  /**
+   * Returns a link to the content of a file, which needs no other credential: absolute with `public_url`, else its path
+   * and query.
+   */
   fileLink(id: string): string;
   /** Ids of the published agents. */
   agents(): readonly string[];
@@ -103,7 +106,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       return server.http.fetch(request, { from: 'program', principal });
     },
     backup: foundation.store.backup,
-    fileLink: foundation.files.links.path,
+    fileLink: foundation.files.links.link,
     agents: () => config.live.agents().ids,
     model,
     pending: execution.runtime.pending,

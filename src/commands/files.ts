@@ -9,7 +9,7 @@ import { type AdminClient, addressed, type Connection, connectAdmin } from './ad
 import { duration } from './duration.ts';
 import { guarded } from './usage.ts';
 
-/** `troupe files`: uploads, lists, downloads and deletes files of a running service (openai.md 14). */
+/** `troupe files`: uploads, lists, downloads and deletes files of a running service (openai.md 9). */
 
 type Purposed = Connection & { purpose?: FilePurpose; json?: boolean };
 type PutOptions = Purposed & { purpose: FilePurpose; name?: string; type?: string; expires?: number };

@@ -21,6 +21,7 @@ export const openFiles = ({ store, clock, ids, settings, metrics, log }: Parts):
     clock,
     ids,
     settings: settings.files,
+    publicUrl: settings.public_url,
     observe: metrics.files,
     log,
   });

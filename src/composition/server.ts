@@ -30,6 +30,7 @@ import { fileRoutes } from '../routes/openai/files.ts';
 import { createFrontEndUser, createOpenAiFamilies } from '../routes/openai/index.ts';
 import type { RouteDeps } from '../routes/route-deps.ts';
 import { createRouteTable } from '../routes/table.ts';
+import { fileUrl } from '../schema/file-url.ts';
 import { compileGlob } from '../schema/glob.ts';
 import { isLoopback } from '../schema/loopback.ts';
 import { listenAddress } from '../settings/index.ts';
@@ -76,8 +77,19 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
   const boundary = { anonymous, isLocalListener, isOpen: isOpen(anonymous, isLocalListener) };
   const isOpenToAll = anonymous === 'always' && !isLocalListener;
   const routeDeps = createRouteDeps(foundation, { ...exposed, signIn }, inspection, isOpenToAll);
-  const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, { host, isOpen: boundary.isOpen });
   const { files } = foundation;
+  let bound = '';
+  /** A service that does not listen has no link. */
+  const linkTo = (id: string): string => {
+    const link = files.links.link(id);
+    if (!link.startsWith('/')) return link;
+    return bound === '' ? fileUrl(id) : bound + link;
+  };
+  const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, {
+    host,
+    isOpen: boundary.isOpen,
+    linkTo,
+  });
   const families = [
     ...a2a.families,
     ...mcp.families,
@@ -104,7 +116,8 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
         reportBoundary(settings, anonymous, log);
         if (isOpenToAll) metrics.http.openToAll();
       }
-      return urlOf(scheme, address, port);
+      bound = urlOf(scheme, address, port);
+      return bound;
     },
   };
 };
@@ -214,7 +227,7 @@ const createAdapters = (
   { settings, log, clock, metrics, store, breakers, meter, actors, uptimeSeconds }: Foundation,
   { peers, config: { live }, execution: { tasks, runtime } }: Exposed,
   routeDeps: RouteDeps,
-  { host, isOpen }: { host: string; isOpen: boolean },
+  { host, isOpen, linkTo }: { host: string; isOpen: boolean; linkTo: (file_id: string) => string },
 ): { a2a: A2aAdapter; mcp: McpAdapter } => {
   const common = { ...routeDeps, clock, settings, version, host, isOpen, log, actors };
   const a2a = createA2aAdapter({
@@ -224,7 +237,7 @@ const createAdapters = (
     published: live.agents,
   });
   const { add: addReader } = routeDeps.identity.readers;
-  const mcp = createMcpAdapter({ ...common, agents: live.agents, uptimeSeconds, addReader });
+  const mcp = createMcpAdapter({ ...common, agents: live.agents, uptimeSeconds, addReader, linkTo });
   live.watch(mcp.published);
   live.watch(() => breakers.keep(live.models().models.map(({ id }) => id)));
   metrics.read({

@@ -22,6 +22,7 @@ export type FileDeps = {
   clock: Clock;
   ids: Ids;
   settings: FileSettings;
+  publicUrl: string | undefined;
   observe: FileObserver;
   log: Pick<ServiceLog, 'warn'>;
 };

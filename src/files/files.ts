@@ -90,7 +90,12 @@ export const createFiles = (deps: FileDeps): Files => {
     bytesOf: ({ sha256 }) => blobs.read(sha256),
     chunksOf: ({ sha256 }, from, to) => blobs.chunks(sha256, from, to),
     isComplete: ({ sha256 }) => blobs.has(sha256),
-    links: createLinks({ key: store.files.linkKey, ttlSecs: settings.link_ttl_secs, now: () => clock.now() }),
+    links: createLinks({
+      key: store.files.linkKey,
+      ttlSecs: settings.link_ttl_secs,
+      publicUrl: deps.publicUrl,
+      now: () => clock.now(),
+    }),
     settings,
     start: removal.start,
     stop: removal.stop,

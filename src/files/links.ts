@@ -5,8 +5,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
  * the link expires, with a secret of the data folder.
  */
 export type Links = {
-  /** Returns the path and the query of a link that is valid from now on. */
-  path(id: string): string;
+  /** Returns a link that is valid from now on: absolute with the public URL of the service, else its path and query. */
+  link(id: string): string;
   /** Whether a signature belongs to the file and has not expired. */
   isValid(id: string, link: { expires: string; signature: string }): boolean;
 };
@@ -14,21 +14,25 @@ export type Links = {
 export const createLinks = ({
   key,
   ttlSecs,
+  publicUrl,
   now,
 }: {
   key: Buffer;
   ttlSecs: number;
+  publicUrl: string | undefined;
   /** Milliseconds. */
   now(): number;
 }): Links => {
   const sign = (id: string, expires: string): Buffer =>
     createHmac('sha256', key).update(`${id}\n${expires}`).digest();
+  const origin = publicUrl === undefined ? '' : new URL(publicUrl).origin;
+  const path = (id: string): string => {
+    const expires = String(Math.floor(now() / 1000) + ttlSecs);
+    const signature = sign(id, expires).toString('hex');
+    return `/v1/files/${id}/content?expires=${expires}&signature=${signature}`;
+  };
   return {
-    path(id) {
-      const expires = String(Math.floor(now() / 1000) + ttlSecs);
-      const signature = sign(id, expires).toString('hex');
-      return `/v1/files/${id}/content?expires=${expires}&signature=${signature}`;
-    },
+    link: (id) => origin + path(id),
     isValid(id, { expires, signature }) {
       if (!EXPIRES.test(expires) || !SIGNATURE.test(signature)) return false;
       return (

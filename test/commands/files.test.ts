@@ -4,7 +4,7 @@ import t from 'tap';
 import { runHere } from '../e2e/in-process.ts';
 import { ADMIN_TOKEN, startTroupe } from '../service/troupe.ts';
 
-/** `troupe files` (openai.md 14). */
+/** `troupe files` (openai.md 9). */
 
 const ADMIN = { SERVICE_ADMIN_API_BEARER_TOKEN: ADMIN_TOKEN };
 

@@ -111,7 +111,7 @@ t.test('does not give the id of a deleted user away while its threads remain', a
   await users.remove(ADMIN, 'alice', { threads: 'keep' });
   await t.rejects(users.create(ADMIN, person('alice')), {
     name: 'Conflict',
-    message: /owns threads already/,
+    message: /owns threads or files already/,
   });
   await t.rejects(async () => bind(token()), IDENTITY);
   owners.clear();

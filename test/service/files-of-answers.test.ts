@@ -76,3 +76,35 @@ t.test('returns the files of an agent to an MCP client', async (t) => {
   const { answer: second } = await session.callToEnd('artist', { message: 'Draw' });
   t.match(second.result, { content: files });
 });
+
+t.test('returns uploaded files of an agent to MCP clients as links (checks 70, 71)', async (t) => {
+  const write = defineTool({
+    id: 'write',
+    description: 'Writes a file.',
+    input: z.object({}),
+    async execute(_, { files }) {
+      const file_id = await files?.write({ name: 'a.csv', media_type: 'text/csv', data: Buffer.from('a,b') });
+      return { data: 'written', parts: file_id === undefined ? [] : [{ file_id }] };
+    },
+  });
+  const agents = [{ id: 'artist', description: 'Draws.' }].map((agent) =>
+    AgentSpec.parse({ model_id: 'steps', max_rounds: 8, ...agent }),
+  );
+  const troupe = await startTroupe(t, { app: { tools: [write], records: { ...NO_RECORDS, agents } } });
+  const client = mcpClient(() => troupe.url);
+  const session = await client.open();
+  troupe.models.steps.push(asks(['c1', 'write']), says('Here.'), asks(['c1', 'write']), says('Here.'));
+  const { answer } = await session.callToEnd('artist', { message: 'Write' });
+  const [text, link] = Object(answer.result).content;
+  t.match(text, { type: 'text', text: 'Here.' });
+  t.match(link, { type: 'resource_link', name: 'a.csv', mimeType: 'text/csv', size: 3 });
+  t.ok(link.uri.startsWith(`${troupe.url}/v1/files/file-`), link.uri);
+  t.equal(await (await fetch(link.uri)).text(), 'a,b');
+
+  const old = await client.open({ protocolVersion: '2025-03-26' });
+  const { answer: second } = await old.callToEnd('artist', { message: 'Write' });
+  t.match(Object(second.result).content, [
+    { type: 'text', text: 'Here.' },
+    { type: 'text', text: /^\[file a\.csv, text\/csv, 3 bytes\] http:.*\/content\?expires=\d+&signature=/ },
+  ]);
+});

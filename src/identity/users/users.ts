@@ -14,7 +14,7 @@ import { checkedEmail, checkedName, checkedUserId, foldedId } from './texts.ts';
  * Users of a scope, and the rights to read and change them (identity.md 1.1, 1.2, 2.2).
  *
  * Guarantees: `manage` changes only users all of whose grants the caller has; no caller gives a grant that it lacks; an
- * id, and every id that looks like it, belongs to one user, as long as threads of a deleted user remain.
+ * id, and every id that looks like it, belongs to one user, as long as threads or files of a deleted user remain.
  */
 export type Users = {
   /** A caller reads itself without a grant. @throws NotFound, Forbidden */
@@ -29,7 +29,7 @@ export type Users = {
   update(by: By, id: string, change: UserChange, of_scope?: string): Promise<User>;
   /** Ends its sessions, and rejects tokens that were issued before now. */
   signOut(by: By, id: string, of_scope?: string): Promise<User>;
-  /** Ends its keys, sessions and connections. Its threads stay, or are deleted, which needs `write:all`. */
+  /** Ends its keys, sessions and connections. Its threads and files stay, or are deleted, which needs `write:all`. */
   remove(
     by: By,
     id: string,
@@ -37,7 +37,7 @@ export type Users = {
   ): Promise<void>;
 };
 
-/** The threads of a user, which another module owns. */
+/** The threads and files of a user, which other modules own. */
 export type OwnedThreads = {
   any(scope: string, user: string): boolean;
   remove(scope: string, user: string): Promise<void>;
@@ -215,7 +215,7 @@ export const takenBy = (
   const owner = users.withFolded(scope, folded);
   if (owner === id) return `user already exists: ${id}`;
   if (owner !== undefined) return `user id '${id}' looks like the existing '${owner}'`;
-  return threads.any(scope, id) ? `user id '${id}' owns threads already` : undefined;
+  return threads.any(scope, id) ? `user id '${id}' owns threads or files already` : undefined;
 };
 
 /** @throws Conflict */

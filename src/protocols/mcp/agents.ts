@@ -49,6 +49,8 @@ export type AgentToolsDeps = AgentCallDeps & {
   /** The published agents; a new object after each publication. */
   published(): { readonly ids: readonly string[] };
   uptimeSeconds(): number;
+  /** Returns an absolute link to the content of an uploaded file. */
+  linkTo(file_id: string): string;
 };
 
 const NAME = 'troupe-mcp';
@@ -110,7 +112,8 @@ const callTool = async (
   const shows = shownBy(asking);
   if (run && shows.urls && !isModern(asking)) await refuseForAccounts(deps, asking, run);
   const inputRequests = run && createQuestions(sdk, run, shows);
-  if (!run || !inputRequests) return resultOf(deps, { agent_id: name, scope }, answer);
+  if (!run || !inputRequests)
+    return resultOf(deps, { agent_id: name, scope, takesLinks: takesLinks(asking) }, answer);
   return sdk.inputRequired({ inputRequests, requestState: encodeState(run) });
 };
 
@@ -175,17 +178,16 @@ const runAt = (
 
 const NO_MESSAGE = "'message' parameter is required and must be non-empty";
 
+type Called = { agent_id: string; scope: string; takesLinks: boolean };
+
 /**
  * A run that continues is not reported as an error, because a client may repeat a failed call. Tools with an output
  * schema are an exception, because clients reject a successful result without an output.
  */
-const resultOf = (
-  deps: AgentToolsDeps,
-  { agent_id, scope }: { agent_id: string; scope: string },
-  answer: AgentAnswer,
-): CallToolResult => {
+const resultOf = (deps: AgentToolsDeps, called: Called, answer: AgentAnswer): CallToolResult => {
+  const { agent_id, scope } = called;
   const { kind, text, run, calls, sources } = answer;
-  const files = filesOf(deps, scope, answer);
+  const files = filesOf(deps, called, answer);
   const meta = {
     ...(kind === 'left' && run && { 'troupe/run': { ...run, status: 'running' } }),
     ...(calls && { 'troupe/provider_calls': calls }),
@@ -205,11 +207,13 @@ const resultOf = (
 };
 
 const filesOf = (
-  { store }: Pick<AgentToolsDeps, 'store'>,
-  scope: string,
+  { store, linkTo }: Pick<AgentToolsDeps, 'store' | 'linkTo'>,
+  { scope, takesLinks }: Pick<Called, 'scope' | 'takesLinks'>,
   { kind, run }: AgentAnswer,
 ): CallToolResult['content'] =>
-  kind === 'ended' && run ? contentOfFiles(answerFiles(store, scope, run), run.run_id) : [];
+  kind === 'ended' && run
+    ? contentOfFiles(answerFiles(store, scope, run), run.run_id, { linkTo, takesLinks })
+    : [];
 
 const structuredResult = (
   schema: JsonObject | undefined,
@@ -248,6 +252,10 @@ const shownBy = ({ server, context }: Asking): Shows => {
   const urls = elicitation.url !== undefined;
   return { forms: elicitation.form !== undefined || !urls, urls };
 };
+
+/** Links to resources are part of every revision after 2025-03-26. */
+const takesLinks = (asking: Asking): boolean =>
+  isModern(asking) || asking.server.getNegotiatedProtocolVersion() !== '2025-03-26';
 
 const isModern = ({ context }: Asking): boolean => context.mcpReq.envelope !== undefined;
 
