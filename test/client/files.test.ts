@@ -103,4 +103,3 @@ t.test('serves the official client of OpenAI in process', async (t) => {
   await troupe.keys.revoke(id);
   t.match(await failureOf(openai.files.list()), { status: 401 });
 });
-});
