@@ -22,6 +22,7 @@ import { checkClientRoles } from './client-rights.ts';
 import { RunId, ThreadId } from './parameters.ts';
 import type { RouteDeps } from './route-deps.ts';
 import { createRunAgain, keyedStream } from './run-again.ts';
+import { runLegRoute } from './run-legs.ts';
 import { ListQuery, listRuns } from './run-list.ts';
 import { checkRunOverrides } from './run-overrides.ts';
 import { keptMessages, rolesOf, UserMessages } from './user-messages.ts';
@@ -63,6 +64,7 @@ export const runRoutes = (deps: RouteDeps) => [
   startRun(deps),
   ...readRoutes(deps),
   inferenceRoute(deps),
+  runLegRoute(deps),
   ...threadRunRoutes(deps),
 ];
 

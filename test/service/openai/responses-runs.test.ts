@@ -52,7 +52,24 @@ t.test('continues the run of a function call with its result, also after a resta
   t.equal(await countRuns(troupe), 1);
   t.match(done.body, { id: asked.id.replace(/0001$/, '0002'), status: 'completed', output_text: 'echo: a' });
   t.match(JSON.stringify(troupe.models.requests.at(-1)?.request), /red/);
+  const { body } = await troupe.call('GET', `/v1/runs/${uuidIn(asked.id)}/legs`);
+  t.match(body, {
+    items: [
+      {
+        id: asked.id,
+        object: 'response',
+        leg: 1,
+        status: 'completed',
+        request: { tools: [{ name: 'pick' }] },
+      },
+      { id: done.body.id, leg: 2, request: { previous_response_id: asked.id } },
+    ],
+  });
 });
+
+/** The run of a response. */
+const uuidIn = (id: string): string =>
+  id.replace(/^resp_(.{8})(.{4})(.{4})(.{4})(.{12}).{4}$/, '$1-$2-$3-$4-$5');
 
 t.test('executes an approved call once, and denies another one (check 46)', async (t) => {
   const { client, troupe, tools } = await startResponses(t);

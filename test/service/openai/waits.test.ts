@@ -27,6 +27,13 @@ t.test('reports an approval as a text, which /approve answers (check 35)', async
   t.strictSame(chat.tools.executed, ['c1']);
   t.equal(second.content, 'echo: hi');
   t.equal(await countRuns(chat.troupe), 1);
+  const { body } = await chat.troupe.call('GET', `/v1/runs/${first.run_id}/legs`);
+  t.match(body, {
+    items: [
+      { id: first.body.id, object: 'chat.completion', leg: 0 },
+      { id: second.body.id, leg: 1 },
+    ],
+  });
 });
 
 t.test('/deny refuses the call with its reason (check 35)', async (t) => {
