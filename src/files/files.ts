@@ -26,6 +26,8 @@ export type Files = {
   /** Returns a file that has not expired. */
   get(id: string): FileRow | undefined;
   list(query: FileQuery): FileRow[];
+  /** Returns the files that messages of the thread contained, oldest first. */
+  ofThread(scope: string, thread_id: string): FileRow[];
   remove(row: FileRow): Promise<void>;
   /** Returns all bytes; undefined without the blob. */
   bytesOf(row: Pick<FileRow, 'sha256'>): Promise<Buffer | undefined>;
@@ -82,6 +84,8 @@ export const createFiles = (deps: FileDeps): Files => {
       return row && !isExpired(row, clock.now()) ? row : undefined;
     },
     list: (query) => store.files.list(query).filter((row) => !isExpired(row, clock.now())),
+    ofThread: (scope, thread_id) =>
+      store.files.ofThread(scope, thread_id).toSorted((a, b) => a.created_at - b.created_at),
     async remove(row) {
       const batch = store.batch();
       store.files.remove(batch, row);

@@ -17,6 +17,10 @@ export const StoredFile = z
     status: z.literal('processed'),
     media_type: z.string().meta({ description: 'type of the part, else by the suffix of the name' }),
     sha256: z.string(),
+    link: z.string().optional().meta({
+      description:
+        'only for one file: path of its content with a signature, which needs no other credential for `files.link_ttl_secs`',
+    }),
   })
   .meta({ id: 'File', description: 'An uploaded file. Times are seconds since the epoch.' });
 export type StoredFile = z.infer<typeof StoredFile>;

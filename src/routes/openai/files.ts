@@ -16,7 +16,8 @@ import { DeletedFile, FileList, FilePurpose, StoredFile } from '../../schema/fil
 import { Integrity, Invalid } from '../../schema/outcome.ts';
 import { asInteger } from '../../schema/paging.ts';
 import { describeIssues, phrases } from '../../schema/phrases.ts';
-import type { FileRow } from '../../store/index.ts';
+import type { Place } from '../../schema/place.ts';
+import type { FileQuery, FileRow } from '../../store/index.ts';
 import { refuseUnrouted } from './unserved.ts';
 import { createUploadLimits, type UploadLimits } from './upload-limits.ts';
 
@@ -196,6 +197,7 @@ const ListQuery = z.object({
     .transform((limit) => limit ?? 20)
     .meta({ description: 'page size, 1 to 100', ...asInteger({ default: 20 }) }),
   order: z.enum(['asc', 'desc']).optional().meta({ description: 'by time of the upload; default `desc`' }),
+  thread_id: z.string().optional().meta({ description: 'the files that messages of this thread contained' }),
 });
 
 const readRoutes = ({ files, access }: FileRouteDeps, { file, find }: FileAccess) => [
@@ -203,20 +205,19 @@ const readRoutes = ({ files, access }: FileRouteDeps, { file, find }: FileAccess
     ...about,
     id: 'listFiles',
     summary: 'Files, newest first by default',
-    description: 'Files that were sent within messages are not listed: they belong to their thread.',
+    description:
+      'Files that were sent within messages belong to their thread: only a request with `thread_id` lists them.',
     needs: 'read',
     query: ListQuery,
     responses: { 200: FileList },
-    handle({ principal, query: { purpose, after, limit, order } }) {
+    handle({ principal, query: { purpose, after, limit, order, thread_id } }) {
       const last = after === undefined ? undefined : find(principal, after);
       if (after !== undefined && !last) throw new Invalid(`after: no file has the id '${after}'`);
-      const found = files.list({
-        lists: access.lists(principal),
-        purpose,
-        after: last,
-        ascending: order === 'asc',
-        limit: limit + 1,
-      });
+      const page = { purpose, after: last, ascending: order === 'asc', limit: limit + 1 };
+      const found =
+        thread_id === undefined
+          ? files.list({ lists: access.lists(principal), ...page })
+          : pageOfThread(files, access.thread(principal, thread_id, 'read'), page);
       const data = found.slice(0, limit).map(storedFile);
       return {
         object: 'list',
@@ -231,11 +232,14 @@ const readRoutes = ({ files, access }: FileRouteDeps, { file, find }: FileAccess
     ...about,
     id: 'getFile',
     summary: 'One file',
-    description: 'Without its content.',
+    description: 'Without its content, but with a link to it.',
     needs: 'read',
     params: FileParams,
     responses: { 200: StoredFile, 404: OPENAI_ERRORS.schema },
-    handle: ({ principal, params }) => storedFile(file(principal, params.id, 'read')),
+    handle({ principal, params }) {
+      const row = file(principal, params.id, 'read');
+      return { ...storedFile(row), link: files.links.path(row.id) };
+    },
   }),
   route.delete(`${PATH}/:id`, {
     ...about,
@@ -251,6 +255,17 @@ const readRoutes = ({ files, access }: FileRouteDeps, { file, find }: FileAccess
     },
   }),
 ];
+
+const pageOfThread = (
+  files: Files,
+  { scope, id }: Place,
+  { purpose, after, ascending, limit }: Omit<FileQuery, 'lists'>,
+): FileRow[] => {
+  const rows = files.ofThread(scope, id).filter((row) => purpose === undefined || row.purpose === purpose);
+  if (!ascending) rows.reverse();
+  const start = rows.findIndex((row) => row.id === after?.id) + 1;
+  return rows.slice(start, start + limit);
+};
 
 const ContentQuery = z.object({
   inline: z

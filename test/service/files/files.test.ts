@@ -51,7 +51,9 @@ t.test('stores an upload, lists it and serves its bytes', async (t) => {
   t.equal(content.headers.get('content-security-policy'), 'sandbox');
   t.match(content.headers.get('content-disposition'), /^attachment; filename="greeting.txt"/);
   const one = await get(troupe.url, `/v1/files/${body.id}`);
-  t.same(JSON.parse(String(one.bytes)), body);
+  const { link, ...file } = JSON.parse(String(one.bytes));
+  t.same(file, body);
+  t.equal(String((await get(troupe.url, `${link}&inline=true`)).bytes), 'hello');
 });
 
 t.test('accepts a body that is the file itself', async (t) => {

@@ -55,6 +55,10 @@ t.test('keeps rows small, and returns the history as it was sent (check 68)', as
   const { messages } = await troupe.history('C');
   t.match(messages[0]?.parts, SAID.parts);
   t.same((await list(troupe.url)).data, [], 'a file of a thread is not listed');
+  const ofThread = await list(troupe.url, '?thread_id=C');
+  t.match(ofThread.data, [{ filename: 'a.png', bytes: IMAGE.length }]);
+  t.strictSame((await list(troupe.url, `?thread_id=C&after=${ofThread.last_id}`)).data, []);
+  t.strictSame((await list(troupe.url, '?thread_id=another')).data, []);
   t.equal(blobsOf(t.testdirName).length, 1);
   await troupe.restart();
   t.match((await troupe.history('C')).messages[0]?.parts, SAID.parts);
