@@ -151,6 +151,7 @@ export const summaryOf = ({ thread, agent_id }: ThreadRecord): ThreadSummary => 
   id: thread.id,
   resource_id: thread.resource_id ?? null,
   parent_thread_id: thread.parent_thread_id ?? null,
+  ...(thread.forked_from && { forked_from: thread.forked_from }),
   title: thread.metadata.title ?? null,
   updated_at: thread.metadata.updated_at ?? thread.metadata.created_at ?? 0,
   agent_id: agent_id ?? null,

@@ -71,6 +71,7 @@ export const ThreadSummary = z
     id: z.string(),
     resource_id: z.string().nullable(),
     parent_thread_id: z.string().nullable(),
+    forked_from: ForkedFrom.optional(),
     title: z.string().nullable(),
     updated_at: z.int().meta({ description: MS }),
     agent_id: z.string().nullable(),

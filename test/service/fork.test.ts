@@ -89,6 +89,8 @@ t.test('ends at a message, at the end of a run, or at the end', async (t) => {
   t.equal(await seqOf(undefined), 4);
   const empty = (await troupe.post('/v1/threads', {})).body.id;
   t.match((await troupe.post(`/v1/threads/${empty}/fork`, {})).body, { forked_from: { seq: 0 } });
+  const { items } = (await troupe.call('GET', `/v1/threads/summaries?parent_thread_id=${empty}`)).body;
+  t.match(items, [{ forked_from: { thread_id: empty, seq: 0 } }], 'lists have it too');
 });
 
 t.test('rejects points that do not exist, and ids that are taken', async (t) => {
