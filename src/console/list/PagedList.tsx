@@ -7,6 +7,17 @@ import type { ListProps } from './list-props.ts';
 import { listTexts } from './texts.ts';
 import type { Pages } from './use-pages.ts';
 
+export const More = <Row,>({ pages, label = 'more' }: { pages: Pages<Row>; label?: 'more' | 'searchOn' }) => {
+  const t = useTexts(listTexts);
+  return (
+    pages.hasMore && (
+      <Button small disabled={pages.isReading} onClick={pages.loadMore}>
+        {t(label)}
+      </Button>
+    )
+  );
+};
+
 /** How many rows are loaded or searched, and a button that continues. */
 const Progress = <Row,>({ pages, isRanked }: { pages: Pages<Row>; isRanked: boolean }) => {
   const t = useTexts(listTexts);
@@ -24,11 +35,7 @@ const Progress = <Row,>({ pages, isRanked }: { pages: Pages<Row>; isRanked: bool
   return (
     <>
       <span role="status">{describe()}</span>
-      {pages.hasMore && (
-        <Button small disabled={pages.isReading} onClick={pages.loadMore}>
-          {t(isSearch ? 'searchOn' : 'more')}
-        </Button>
-      )}
+      <More pages={pages} label={isSearch ? 'searchOn' : 'more'} />
     </>
   );
 };
@@ -37,11 +44,17 @@ const Progress = <Row,>({ pages, isRanked }: { pages: Pages<Row>; isRanked: bool
 export const PagedList = <Row,>({
   pages,
   isRanked = false,
+  isSearchedHere = false,
+  rows = pages.rows,
   ...props
 }: Omit<ListProps<Row>, 'rows' | 'fresh' | 'unpaged' | 'isPaged' | 'after'> & {
   pages: Pages<Row>;
   /** The order has no index: the service sorts a limited number of rows. */
   isRanked?: boolean;
+  /** The service cannot search or sort the list, so the console does so with the loaded rows. */
+  isSearchedHere?: boolean;
+  /** The loaded rows to list, by default all. */
+  rows?: readonly Row[];
 }) => {
   if (!pages.last) {
     if (!pages.error) return <SkeletonRows />;
@@ -50,10 +63,10 @@ export const PagedList = <Row,>({
   return (
     <List
       {...props}
-      rows={pages.rows}
-      isPaged
+      rows={rows}
+      {...(isSearchedHere ? { unpaged: true } : { isPaged: true })}
       fresh={{ at: pages.at, busy: pages.isReading, refresh: pages.refresh }}
-      after={<Progress pages={pages} isRanked={isRanked} />}
+      after={isSearchedHere ? <More pages={pages} /> : <Progress pages={pages} isRanked={isRanked} />}
     />
   );
 };

@@ -18,6 +18,8 @@ export type Paged<Row> = Pick<Outgoing, 'path' | 'query'> & {
   guard: Guard<PageOf<Row>>;
   off?: Resource<unknown>['off'];
   idOf: (row: Row) => string;
+  /** For routes in the form of OpenAI: pages are smaller, and the cursor is `after`. */
+  isOpenAi?: true;
 };
 
 /** @param field the key of the response that has the rows */
@@ -32,8 +34,9 @@ export const pageOf = <Row>(row: Guard<Row>, field = 'items'): Guard<PageOf<Row>
   };
 };
 
-/** The size of a page, which is the maximum of the service. */
+/** The sizes of a page, which are the maxima of the service. */
 const PAGE = 200;
+const OPENAI_PAGE = 100;
 
 /** A search continues until it has found as many rows. */
 const ENOUGH = 50;
@@ -43,15 +46,17 @@ const MOST_REQUESTS = 20;
 
 /** Reads the rows after a cursor, page by page until there are `enough`. */
 export const readRows = async <Row>(
-  { path, query, guard }: Paged<Row>,
+  { path, query, guard, isOpenAi }: Paged<Row>,
   /** Empty for the first page. */
   cursor: string,
   { signal, enough = ENOUGH }: { signal?: AbortSignal; enough?: number } = {},
 ): Promise<PageOf<Row>> => {
   const items: Row[] = [];
-  const limit = enough === ENOUGH ? PAGE : Math.min(enough, PAGE);
+  const most = isOpenAi ? OPENAI_PAGE : PAGE;
+  const limit = enough === ENOUGH ? most : Math.min(enough, most);
   for (let from: string | undefined = cursor, requests = 1; ; requests += 1) {
-    const page: PageOf<Row> = await send({ path, query: { ...query, limit, cursor: from }, signal }, guard);
+    const place = isOpenAi ? { after: from } : { cursor: from };
+    const page: PageOf<Row> = await send({ path, query: { ...query, limit, ...place }, signal }, guard);
     items.push(...page.items);
     from = page.next_cursor;
     if (from === undefined || items.length >= enough || requests >= MOST_REQUESTS) return { ...page, items };

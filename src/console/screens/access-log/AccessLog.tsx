@@ -2,16 +2,15 @@ import { useMemo } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { Chip, type Tone } from '../../design/Chip.tsx';
 import { Page } from '../../design/Layout.tsx';
-import { ErrorBox } from '../../design/Loaded.tsx';
 import look from '../../design/Look.module.css';
-import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
 import { Ago, DateTime } from '../../design/Time.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { toCsv } from '../../list/csv.ts';
 import { download } from '../../list/download.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { List } from '../../list/List.tsx';
+import { PagedList } from '../../list/PagedList.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -209,30 +208,17 @@ export default function AccessLog() {
         </Button>
       }
     >
-      {!pages.last && pages.error !== null && (
-        <ErrorBox error={pages.error} off={pages.off} onRetry={pages.refresh} />
-      )}
-      {!pages.last && pages.error === null && <SkeletonRows />}
-      {pages.last && (
-        <List
-          name="access-log"
-          rows={rows}
-          columns={columns}
-          rowId={({ id }) => id}
-          searchPlaceholder={t('search')}
-          filterBy={filters}
-          fresh={{ at: pages.at, busy: pages.isReading, refresh: pages.refresh }}
-          unpaged
-          after={
-            pages.hasMore && (
-              <Button small disabled={pages.isReading} onClick={pages.loadMore}>
-                {t('more')}
-              </Button>
-            )
-          }
-          empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
-        />
-      )}
+      <PagedList
+        name="access-log"
+        pages={pages}
+        rows={rows}
+        isSearchedHere
+        columns={columns}
+        rowId={({ id }) => id}
+        searchPlaceholder={t('search')}
+        filterBy={filters}
+        empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
+      />
     </Page>
   );
 }

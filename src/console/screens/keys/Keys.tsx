@@ -2,11 +2,10 @@ import { useMemo } from 'react';
 import { useMay } from '../../data/identity.ts';
 import { Button } from '../../design/Button.tsx';
 import { Page } from '../../design/Layout.tsx';
-import { ErrorBox } from '../../design/Loaded.tsx';
-import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { List } from '../../list/List.tsx';
+import { PagedList } from '../../list/PagedList.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { KEY_STATES, keysOf, MAKES } from './key.ts';
@@ -46,33 +45,21 @@ export default function Keys() {
   );
   return (
     <Page title={t('title')} count={pages.total} purpose={t('purpose')} actions={create}>
-      {!pages.last && pages.error !== null && <ErrorBox error={pages.error} onRetry={pages.refresh} />}
-      {!pages.last && pages.error === null && <SkeletonRows />}
-      {pages.last && (
-        <List
-          name="keys"
-          rows={pages.rows}
-          columns={columns}
-          rowId={({ id }) => id}
-          searchPlaceholder={t('search')}
-          filterBy={filters}
-          menu={menu}
-          fresh={{ at: pages.at, busy: pages.isReading, refresh: pages.refresh }}
-          unpaged
-          after={
-            pages.hasMore && (
-              <Button small disabled={pages.isReading} onClick={pages.loadMore}>
-                {t('more')}
-              </Button>
-            )
-          }
-          empty={
-            <EmptyState title={t('empty.title')} actions={create}>
-              {t('empty.text')}
-            </EmptyState>
-          }
-        />
-      )}
+      <PagedList
+        name="keys"
+        pages={pages}
+        isSearchedHere
+        columns={columns}
+        rowId={({ id }) => id}
+        searchPlaceholder={t('search')}
+        filterBy={filters}
+        menu={menu}
+        empty={
+          <EmptyState title={t('empty.title')} actions={create}>
+            {t('empty.text')}
+          </EmptyState>
+        }
+      />
       {isNew === '1' && <NewKey user={user} onClose={() => setQuery({ new: undefined })} />}
       {dialog}
     </Page>

@@ -6,6 +6,7 @@ import { Card } from '../../design/Layout.tsx';
 import { ErrorBox } from '../../design/Loaded.tsx';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
+import { More } from '../../list/PagedList.tsx';
 import { RowMenu } from '../../list/RowMenu.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { type ApiKey, keysOf, MAKES } from '../keys/key.ts';
@@ -56,11 +57,7 @@ export const UserKeys = ({ user }: { user: string }) => {
           none={t('keys.none')}
         />
       )}
-      {pages.hasMore && (
-        <Button small disabled={pages.isReading} onClick={pages.loadMore}>
-          {t('keys.more')}
-        </Button>
-      )}
+      <More pages={pages} />
       {isNew && <NewKey user={user} onClose={() => setNew(false)} />}
       {dialog}
     </Card>
