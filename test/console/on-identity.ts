@@ -21,6 +21,7 @@ const READS: Readonly<Record<string, string>> = {
   '/inbox': '/v1/runs',
   '/runs': '/v1/runs',
   '/threads': '/v1/threads',
+  '/files': '/v1/files',
   '/traces': '/v1/traces',
   '/statecharts': '/v1/system/machines',
   '/agents': '/v1/config/{ns}',
@@ -94,6 +95,30 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
       [],
       'no read that the service would refuse',
     );
+  });
+
+  t.test('offers a member the agents that it may invoke, and a reader no changes', async (t) => {
+    const { page, go } = await house.visit(t, { token: await keyOf('eve', 'read', 'invoke:echo') });
+    await go('/playground');
+    const agents = page.getByRole('main').getByRole('combobox', { name: 'Agent' });
+    await agents.locator('option', { hasText: 'echo' }).waitFor({ state: 'attached' });
+    t.strictSame(await agents.locator('option').allTextContents(), ['echo']);
+    await page.getByPlaceholder('Type a message…').fill('Anyone here?');
+    await page.keyboard.press('Enter');
+    await page.getByText('echo: Anyone here?').waitFor();
+    const { body } = await call('GET', '/v1/runs?agent_id=echo&order=desc&limit=1');
+    const [{ run_id, thread_id }] = Object(body).items;
+
+    const reader = await house.visit(t, { token: await keyOf('rob', 'viewer') });
+    await reader.go(`/runs/${run_id}`);
+    await reader.page.getByText('You may not see this').waitFor();
+    for (const path of [`/runs/${run_id}?tab=conversation`, `/threads/${thread_id}`, '/runs', '/files']) {
+      await reader.go(path);
+      await reader.rest();
+      for (const name of ['Run again', 'Fork here', 'Rename', 'New run', 'Upload file'])
+        t.equal(await button(reader.page, name).count(), 0, `${name} on ${path}`);
+    }
+    t.equal(await reader.page.getByPlaceholder('Send a message to this thread').count(), 0);
   });
 
   t.test('shows the user, its scope and credential, and signs out', async (t) => {

@@ -24,11 +24,15 @@ export const useMay = (): ((needs: Needs) => boolean) => {
   return (needs) => mayUse(who, needs);
 };
 
+/** Whether the principal may start and continue runs, and change threads. */
+export const useMayInvoke = (): boolean => useMay()(['invoke']);
+
 /** The grants that routes need to be read, by the beginning of their path. */
 const READERS: readonly (readonly [begin: RegExp, needs: Needs])[] = [
+  [/^\/v1\/runs\/[^/]+\/inferences\//, ['observe']],
   [/^\/v1\/(capabilities|config|system|agents|audit-log|traces)(\/|$)/, ['observe']],
   [/^\/v1\/runs\/summary$/, ['observe', 'read:all']],
-  [/^\/v1\/(runs|threads)(\/|$)/, ['read']],
+  [/^\/v1\/(runs|threads|files)(\/|$)/, ['read']],
   [/^\/v1\/eval\//, ['evaluate']],
 ];
 

@@ -2,6 +2,7 @@ import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useMemo } from 'react';
 import { readOnly } from '../chat/Call.tsx';
 import { Message as ChatMessage } from '../chat/Message.tsx';
+import { useMayInvoke } from '../data/identity.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Chip } from '../design/Chip.tsx';
 import look from '../design/Look.module.css';
@@ -92,6 +93,7 @@ export const Sheet = (props: {
   onFork: (message: Message) => void;
 }) => {
   const say = useTexts(forkTexts);
+  const mayInvoke = useMayInvoke();
   const { view, above, onFork } = props;
   const { rows, virtual } = view;
   return (
@@ -100,7 +102,7 @@ export const Sheet = (props: {
         const row = rows[index];
         if (!row) return null;
         const { said } = row;
-        const canFork = said.role === 'user' || said.role === 'assistant';
+        const canFork = mayInvoke && (said.role === 'user' || said.role === 'assistant');
         return (
           <li
             key={key}

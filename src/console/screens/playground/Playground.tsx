@@ -1,7 +1,5 @@
 import { lazy, Suspense, useState } from 'react';
-import { useResource } from '../../data/queries.ts';
-import { capabilities } from '../../data/resources.ts';
-import { useIsOffered } from '../../data/test-agents.ts';
+import { firstAgent, useAgentIds } from '../../data/agents.ts';
 import { Button } from '../../design/Button.tsx';
 import { FilterSelect } from '../../design/Field.tsx';
 import look from '../../design/Look.module.css';
@@ -24,10 +22,9 @@ const newThread = (): string => crypto.randomUUID();
 const usePlace = () => {
   const [query, change] = useQueryState();
   const [fresh, setFresh] = useState(newThread);
-  const isOffered = useIsOffered();
-  const known = (useResource(capabilities).data?.agents ?? []).filter(isOffered);
+  const known = useAgentIds();
   return {
-    agentId: query.agent ?? (known.includes('default') ? 'default' : (known[0] ?? 'default')),
+    agentId: query.agent ?? firstAgent(known) ?? 'default',
     agents: known,
     threadId: query.thread ?? fresh,
     keep: () => change({ thread: query.thread ?? fresh }),

@@ -8,7 +8,9 @@ import type { Edit } from '../../chat/talk.ts';
 import { statsOf } from '../../chat/turn.ts';
 import { useThread } from '../../chat/use-thread.ts';
 import { ViewSwitch } from '../../chat/ViewSwitch.tsx';
+import { models } from '../../data/agents.ts';
 import { type Guarded, object, optional, text } from '../../data/guard.ts';
+import { useMay } from '../../data/identity.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { recordsOf } from '../../data/records.ts';
 import { useAtom } from '../../data/use-atom.ts';
@@ -77,7 +79,11 @@ export const Talk = (props: {
   const [view, setView] = useState<View>('readable');
   const talk = useThread(props);
   const { messages, isBusy, isLoaded } = talk;
-  const agent = useResource(AGENTS).data?.find(({ id }) => id === agentId);
+  const isReader = useMay()(['observe']);
+  const records = useResource(AGENTS, isReader).data;
+  // Other users read no more of an agent than its description.
+  const described = useResource(models, !isReader).data;
+  const agent = records?.find(({ id }) => id === agentId);
   const { isScripted, providers } = useModelOf(agent?.model_id ?? '');
   const earlier = useEarlier(threadId, talk);
   useMovedThreads(isBusy);
@@ -113,7 +119,13 @@ export const Talk = (props: {
         empty={
           isLoaded && (
             <Empty
-              agent={agent ?? { id: agentId, model_id: undefined, description: undefined }}
+              agent={
+                agent ?? {
+                  id: agentId,
+                  model_id: undefined,
+                  description: described?.find(({ id }) => id === agentId)?.description,
+                }
+              }
               isScripted={isScripted}
               onAsk={(prompt) => talk.send(prompt, [])}
             />

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { anything } from '../../data/guard.ts';
+import { useMayInvoke } from '../../data/identity.ts';
 import { readResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Button } from '../../design/Button.tsx';
@@ -139,6 +140,7 @@ const AgainDialog = ({ run, asked, onClose }: { run: Run; asked: Asked; onClose:
 /** The actions that the state of a run allows. */
 export const Actions = ({ run, isTraced }: { run: Run; isTraced: boolean }) => {
   const t = useTexts(texts);
+  const mayInvoke = useMayInvoke();
   const [open, setOpen] = useState<'input' | { again: Asked }>();
   const close = (): void => setOpen(undefined);
   const act = (work: () => Promise<unknown>, said: (answer: unknown) => string) => (): void => {
@@ -154,7 +156,7 @@ export const Actions = ({ run, isTraced }: { run: Run; isTraced: boolean }) => {
   const pin = () => send({ method: 'POST', path: pathOf`/v1/traces/${run.run_id}/pin` }, anything);
   return (
     <>
-      {isOpen(run) && (
+      {mayInvoke && isOpen(run) && (
         <>
           <Button icon="send" onClick={() => setOpen('input')}>
             {t('act.input')}
@@ -180,7 +182,7 @@ export const Actions = ({ run, isTraced }: { run: Run; isTraced: boolean }) => {
           </Button>
         </>
       )}
-      {!isOpen(run) && (
+      {mayInvoke && !isOpen(run) && (
         <Button icon="refresh" onClick={() => void askAgain().catch(toastError)}>
           {t('act.again')}
         </Button>

@@ -1,7 +1,5 @@
 import { useState } from 'react';
-import { useResource } from '../../data/queries.ts';
-import { NamedRecord, recordsOf } from '../../data/records.ts';
-import { useIsOffered } from '../../data/test-agents.ts';
+import { firstAgent, useAgentIds } from '../../data/agents.ts';
 import { Button } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
@@ -12,23 +10,17 @@ import { startRun, userMessage } from '../../run-records/control.ts';
 import { runHref } from '../../run-records/run.ts';
 import { texts } from './texts.ts';
 
-const AGENTS = recordsOf('agents', NamedRecord);
-
 /** Starts a run and opens it. */
 export const BeginDialog = ({ onClose }: { onClose: () => void }) => {
   const t = useTexts(texts);
   const go = useGo();
-  const isOffered = useIsOffered();
-  const agents =
-    useResource(AGENTS)
-      .data?.map(({ id }) => id)
-      .filter(isOffered) ?? [];
+  const agents = useAgentIds();
   const [agent, setAgent] = useState<string>();
   const [thread, setThread] = useState('');
   const [message, setMessage] = useState('');
   const [isChecked, check] = useState(false);
   const [busy, setBusy] = useState(false);
-  const chosen = agent ?? (agents.includes('default') ? 'default' : (agents[0] ?? ''));
+  const chosen = agent ?? firstAgent(agents) ?? '';
   const missing = (value: string): string | undefined =>
     isChecked && value.trim() === '' ? t('begin.required') : undefined;
   const submit = async (): Promise<void> => {

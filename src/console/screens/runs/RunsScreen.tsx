@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'react';
 import { connection } from '../../data/connection.ts';
+import { useMayInvoke } from '../../data/identity.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { runsSummary } from '../../data/resources.ts';
 import { useAtom } from '../../data/use-atom.ts';
@@ -108,16 +109,18 @@ const LiveSwitch = (props: { isLive: boolean; onChange: (isLive: boolean) => voi
   );
 };
 
-const NoRuns = ({ isFiltered, onBegin }: { isFiltered: boolean; onBegin: () => void }) => {
+const NoRuns = ({ isFiltered, onBegin }: { isFiltered: boolean; onBegin: (() => void) | undefined }) => {
   const t = useTexts(texts);
   if (isFiltered) return <EmptyState title={t('none.title')}>{t('none.text')}</EmptyState>;
   return (
     <EmptyState
       title={t('empty.title')}
       actions={
-        <Button icon="plus" onClick={onBegin}>
-          {t('begin')}
-        </Button>
+        onBegin && (
+          <Button icon="plus" onClick={onBegin}>
+            {t('begin')}
+          </Button>
+        )
       }
     >
       {t('empty.text')}
@@ -135,11 +138,12 @@ export default function Runs() {
   const usual = usualSort(address);
   const columns = useRunColumns(usual.id === 'changed');
   const filters = useFilters();
-  const begin = (): void => setBeginning(true);
+  const mayInvoke = useMayInvoke();
+  const begin = mayInvoke ? (): void => setBeginning(true) : undefined;
   const menu = (run: Run): MenuItem[] => [
     { label: t('menu.run'), icon: 'runs', act: runHref(run.run_id) },
     { label: t('menu.thread'), icon: 'threads', act: threadHref(run.thread_id) },
-    ...(isOpen(run)
+    ...(mayInvoke && isOpen(run)
       ? [
           {
             label: t('menu.cancel'),
@@ -157,9 +161,11 @@ export default function Runs() {
       count={pages.total}
       purpose={t('purpose')}
       actions={
-        <Button tone="primary" icon="plus" data-new onClick={begin}>
-          {t('begin')}
-        </Button>
+        begin && (
+          <Button tone="primary" icon="plus" data-new onClick={begin}>
+            {t('begin')}
+          </Button>
+        )
       }
       fills
     >
@@ -179,7 +185,7 @@ export default function Runs() {
         filterBy={filters}
         tools={<LiveSwitch isLive={isLive} onChange={setLive} />}
         menu={menu}
-        bulk={[{ label: t('cancel.many'), icon: 'stop', tone: 'danger', run: setLeaving }]}
+        bulk={mayInvoke ? [{ label: t('cancel.many'), icon: 'stop', tone: 'danger', run: setLeaving }] : []}
         empty={<NoRuns isFiltered={tabOf(address) !== undefined} onBegin={begin} />}
       />
       {isBeginning && <BeginDialog onClose={() => setBeginning(false)} />}

@@ -1,5 +1,6 @@
 import { Fragment, useState } from 'react';
 import { anything } from '../../data/guard.ts';
+import { useMayInvoke } from '../../data/identity.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { redactText } from '../../data/redact-text.ts';
 import { pathOf, send } from '../../data/request.ts';
@@ -124,6 +125,7 @@ const PushDialog = ({ threadId, onClose }: { threadId: string; onClose: () => vo
 export const Mailbox = ({ threadId }: { threadId: string }) => {
   const t = useTexts(texts);
   const query = useResource(mailboxOf(threadId));
+  const mayInvoke = useMayInvoke();
   const [isPushing, setPushing] = useState(false);
   return (
     <div className={look.stack}>
@@ -138,9 +140,11 @@ export const Mailbox = ({ threadId }: { threadId: string }) => {
         }}
       </Loaded>
       <div className={css.part}>
-        <Button small icon="plus" onClick={() => setPushing(true)}>
-          {t('mail.push')}
-        </Button>
+        {mayInvoke && (
+          <Button small icon="plus" onClick={() => setPushing(true)}>
+            {t('mail.push')}
+          </Button>
+        )}
       </div>
       {isPushing && <PushDialog threadId={threadId} onClose={() => setPushing(false)} />}
     </div>

@@ -2,6 +2,7 @@ import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { statusOf } from '../../data/error.ts';
 import { anything } from '../../data/guard.ts';
+import { useMayInvoke } from '../../data/identity.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
@@ -150,6 +151,7 @@ const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
   const talk = useConversation(id, visibility, typeof newest === 'number' ? newest : undefined);
   const runs = useRuns(id);
   const current = currentOf(runs);
+  const mayInvoke = useMayInvoke();
   const [isChartShown, showChart] = useChartShown();
   return (
     <>
@@ -186,9 +188,11 @@ const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
             <ChartToggle isShown={isChartShown} onChange={showChart} />
           </header>
           <Conversation threadId={id} talk={talk} runs={runs} />
-          <div className={css.composer}>
-            <ThreadComposer threadId={id} isGone={isGone} />
-          </div>
+          {mayInvoke && (
+            <div className={css.composer}>
+              <ThreadComposer threadId={id} isGone={isGone} />
+            </div>
+          )}
         </section>
         <div className={css.rows}>
           {isChartShown && !isGone && (
@@ -212,6 +216,7 @@ const LOOK_MS = 5000;
 
 const OneThread = ({ id }: { id: string }) => {
   const t = useTexts(texts);
+  const mayInvoke = useMayInvoke();
   const [isGone, setGone] = useState(false);
   const query = useResource({ ...threadOf(id), every: isGone ? undefined : LOOK_MS });
   const isMissing = statusOf(query.error) === 404;
@@ -232,7 +237,8 @@ const OneThread = ({ id }: { id: string }) => {
       title={thread?.metadata.title || words || t('untitled', { id: shortId(id) })}
       actions={
         thread &&
-        !isMissing && <Actions thread={thread} agentId={runs[0]?.agent_id} isBusy={runs.some(isOpen)} />
+        !isMissing &&
+        mayInvoke && <Actions thread={thread} agentId={runs[0]?.agent_id} isBusy={runs.some(isOpen)} />
       }
     >
       {isMissing && (
