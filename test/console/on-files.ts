@@ -30,7 +30,7 @@ const isDrawn = async (image: Locator): Promise<boolean> => {
 };
 
 const choose = (page: Page, name: string, mimeType: string, bytes: Buffer): Promise<void> =>
-  page.locator('input[type=file]').setInputFiles({ name, mimeType, buffer: bytes });
+  page.locator('input[type=file]').first().setInputFiles({ name, mimeType, buffer: bytes });
 
 const fileBlock = (type: string, media_type: string, title: string, data: string) => ({
   type,
@@ -101,6 +101,37 @@ export const onFiles = async (t: Test, house: House): Promise<void> => {
       (files) => files.length === 4,
     );
     t.strictSame(await filesOf(fork), original);
+  });
+
+  t.test('uploads, previews and deletes files, and lists those of a thread', async (t) => {
+    const { page, go } = await house.visit(t);
+    await go('/files');
+    await page.getByRole('heading', { name: 'Files', level: 1 }).waitFor();
+    await choose(page, 'note.txt', 'text/plain', Buffer.from('Seven degrees in Oslo'));
+    const drawer = page.getByRole('dialog', { name: 'note.txt' });
+    await drawer.getByText('Seven degrees in Oslo').waitFor();
+    await drawer.getByText('21 bytes').waitFor();
+    await page.keyboard.press('Escape');
+    await choose(page, 'dot.png', 'image/png', Buffer.from(PNG, 'base64'));
+    t.ok(await isDrawn(page.getByRole('dialog', { name: 'dot.png' }).getByRole('img', { name: 'dot.png' })));
+    await page.keyboard.press('Escape');
+    const row = page.getByRole('row', { name: 'note.txt' });
+    await row.getByRole('button', { name: /^Actions of/ }).click();
+    await page.getByRole('menuitem', { name: 'Delete file' }).click();
+    await page
+      .getByRole('dialog', { name: 'Delete "note.txt"?' })
+      .getByRole('button', { name: 'Delete file' })
+      .click();
+    await row.waitFor({ state: 'detached' });
+    const title = 'large.txt';
+    const content = [
+      fileBlock('document', 'text/plain', title, Buffer.alloc(30_000, 'a').toString('base64')),
+    ];
+    const body = { agentId: 'echo', threadId: 'with-a-file', messages: [{ role: 'user', content }] };
+    await house.troupe.runToEnd(body);
+    await go('/files?thread=with-a-file');
+    await page.getByRole('row', { name: title }).waitFor();
+    t.equal(await page.getByRole('row', { name: 'dot.png' }).count(), 0);
   });
 
   for (const theme of ['light', 'dark'] as const) {

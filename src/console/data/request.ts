@@ -15,6 +15,7 @@ export type Outgoing = {
   method?: Method;
   path: string;
   query?: Record<string, string | number | boolean | undefined>;
+  /** A file is sent as it is, anything else as JSON. */
   body?: unknown;
   signal?: AbortSignal | undefined;
   /** Sent instead of the stored token. */
@@ -83,8 +84,11 @@ export const refusedHere = (method: string, path: string): Response | undefined 
   return Response.json({ error: `this needs the grant ${grant}`, needs: [grant] }, { status: 403 });
 };
 
+const UNKNOWN_TYPE = 'application/octet-stream';
+
 const fetchOnce = async (outgoing: Outgoing): Promise<Response> => {
   const { method = 'GET', body, signal } = outgoing;
+  const isFile = body instanceof Blob;
   const refused = outgoing.bearer === undefined ? refusedHere(method, outgoing.path) : undefined;
   if (refused) return refused;
   try {
@@ -92,9 +96,11 @@ const fetchOnce = async (outgoing: Outgoing): Promise<Response> => {
       method,
       headers: {
         ...ownHeaders(outgoing.bearer),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && {
+          'content-type': isFile ? body.type || UNKNOWN_TYPE : 'application/json',
+        }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }),
       signal: signal ?? null,
       // Only the own origin has a session cookie.
       credentials: 'same-origin',

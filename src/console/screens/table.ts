@@ -63,6 +63,13 @@ export const screens: readonly Screen[] = [
     load: () => import('./threads/ThreadDetail.tsx'),
   },
   {
+    path: '/files',
+    label: 'nav.files',
+    needs: ['read'],
+    nav: { group: 'home', icon: 'file' },
+    load: () => import('./files/Files.tsx'),
+  },
+  {
     path: '/traces',
     label: 'nav.traces',
     needs: ['observe'],

@@ -1,0 +1,170 @@
+import { useMemo, useState } from 'react';
+import { ActDialog } from '../../access/ActDialog.tsx';
+import { sizeText } from '../../chat/attachments.ts';
+import { anything } from '../../data/guard.ts';
+import { useMayInvoke } from '../../data/identity.ts';
+import { pathOf, send } from '../../data/request.ts';
+import { FileButton } from '../../design/FileButton.tsx';
+import { Page } from '../../design/Layout.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
+import { Ago, DateTime } from '../../design/Time.tsx';
+import { toast, toastError } from '../../feedback/toasts.ts';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import type { Column } from '../../list/column.ts';
+import type { Filter } from '../../list/FilterBar.tsx';
+import { PagedList } from '../../list/PagedList.tsx';
+import { usePages } from '../../list/use-pages.ts';
+import { useQueryState } from '../../list/use-query-state.ts';
+import { FileDrawer } from './FileDrawer.tsx';
+import { changedFiles, filesOf, PURPOSES, type StoredFile, upload } from './file.ts';
+import { texts } from './texts.ts';
+
+const useColumns = (): Column<StoredFile>[] => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  return useMemo(
+    () => [
+      {
+        id: 'name',
+        label: t('column.name'),
+        always: true,
+        shortened: true,
+        value: ({ filename }) => filename,
+        text: ({ filename, id }) => `${filename} ${id}`,
+        cell: ({ filename }, mark) => mark(filename),
+      },
+      { id: 'type', label: t('column.type'), shortened: true, value: ({ media_type }) => media_type },
+      {
+        id: 'size',
+        label: t('column.size'),
+        align: 'end',
+        value: ({ bytes }) => bytes,
+        cell: ({ bytes }) => (
+          <span title={t('bytes', { count: format.number(bytes) })}>{sizeText(bytes)}</span>
+        ),
+      },
+      { id: 'purpose', label: t('column.purpose'), isExtra: true, value: ({ purpose }) => purpose },
+      {
+        id: 'created',
+        label: t('column.created'),
+        value: ({ created_at: at }) => at,
+        text: () => '',
+        cell: ({ created_at: at }) => <Ago at={at} />,
+      },
+      {
+        id: 'expires',
+        label: t('column.expires'),
+        value: ({ expires_at: at }) => at ?? Number.MAX_SAFE_INTEGER,
+        text: () => '',
+        cell: ({ expires_at: at }) => (at === null ? t('expires.never') : <DateTime at={at} />),
+      },
+      { id: 'id', label: t('column.id'), isExtra: true, isCode: true, value: ({ id }) => id },
+    ],
+    [t, format],
+  );
+};
+
+const useFilters = (): readonly Filter[] => {
+  const t = useTexts(texts);
+  return useMemo(
+    () => [
+      {
+        key: 'purpose',
+        kind: 'choice',
+        label: t('column.purpose'),
+        options: PURPOSES.map((purpose) => [purpose, purpose] as const),
+      },
+      { key: 'thread', kind: 'text', label: t('filter.thread'), title: t('filter.threadNote') },
+    ],
+    [t],
+  );
+};
+
+const DeleteFile = ({ of, onClose }: { of: StoredFile; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const { id, filename: name } = of;
+  const remove = async (): Promise<void> => {
+    await send({ method: 'DELETE', path: pathOf`/v1/files/${id}` }, anything);
+    changedFiles();
+    toast('success', t('delete.done', { name }));
+  };
+  return (
+    <ActDialog
+      title={t('delete.title', { name })}
+      confirm={t('delete.confirm')}
+      act={remove}
+      onClose={onClose}
+    >
+      <p>{t('delete.text')}</p>
+    </ActDialog>
+  );
+};
+
+const Upload = ({ onDone }: { onDone: (file: StoredFile) => void }) => {
+  const t = useTexts(texts);
+  const [isBusy, setBusy] = useState(false);
+  const send = async (file: File): Promise<void> => {
+    setBusy(true);
+    try {
+      const stored = await upload(file);
+      toast('success', t('upload.done', { name: stored.filename }));
+      onDone(stored);
+    } catch (error) {
+      toastError(error);
+    }
+    setBusy(false);
+  };
+  return (
+    <FileButton label={t('upload.file')} accept="" disabled={isBusy} onFile={(file) => void send(file)}>
+      {t(isBusy ? 'upload.busy' : 'upload')}
+    </FileButton>
+  );
+};
+
+export default function Files() {
+  const t = useTexts(texts);
+  const format = useFormat();
+  const isWriter = useMayInvoke();
+  const [{ purpose, thread, file }, setQuery] = useQueryState();
+  const pages = usePages(filesOf({ purpose, thread }));
+  const [deleted, setDeleted] = useState<StoredFile>();
+  const columns = useColumns();
+  const filters = useFilters();
+  const create = isWriter && <Upload onDone={({ id }) => setQuery({ file: id })} />;
+  return (
+    <Page
+      title={t('title')}
+      count={pages.last && `${format.number(pages.rows.length)}${pages.hasMore ? '+' : ''}`}
+      purpose={t('purpose')}
+      actions={create}
+    >
+      <PagedList
+        name="files"
+        pages={pages}
+        isSearchedHere
+        columns={columns}
+        rowId={({ id }) => id}
+        onOpen={({ id }) => setQuery({ file: id })}
+        openId={file}
+        searchPlaceholder={t('search')}
+        filterBy={filters}
+        menu={(of) => [
+          {
+            label: t('delete.confirm'),
+            icon: 'trash',
+            tone: 'danger',
+            isOff: !isWriter,
+            act: () => setDeleted(of),
+          },
+        ]}
+        empty={
+          <EmptyState title={t('empty.title')} actions={create}>
+            {t('empty.text')}
+          </EmptyState>
+        }
+      />
+      {file !== undefined && <FileDrawer id={file} onClose={() => setQuery({ file: undefined })} />}
+      {deleted && <DeleteFile of={deleted} onClose={() => setDeleted(undefined)} />}
+    </Page>
+  );
+}
