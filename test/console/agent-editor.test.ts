@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { z } from 'zod';
 import { capabilities } from '../../src/console/data/resources.ts';
@@ -11,6 +13,13 @@ import {
 import { merged, mergeParts } from '../../src/console/entry/merge.ts';
 import { problemsOf } from '../../src/console/entry/problems.ts';
 import { loadExpressions } from '../../src/console/schema-form/expressions.ts';
+import {
+  type Called,
+  CLIENT_IDS,
+  CLIENTS,
+  type Client,
+  textFor,
+} from '../../src/console/screens/agent-editor/connect/clients.ts';
 import {
   changedFields,
   copyOf,
@@ -51,7 +60,6 @@ import {
   skillsSection,
   withSkillTools,
 } from '../../src/console/screens/agent-editor/references/skill-access.ts';
-import { snippetOf } from '../../src/console/screens/agent-editor/snippet.ts';
 import { permissionsOf, withDecision } from '../../src/console/screens/agent-editor/tools/permission.ts';
 import {
   fieldsOf,
@@ -66,6 +74,7 @@ import {
   withTool,
 } from '../../src/console/screens/agent-editor/tools/selection.ts';
 import { AgentSpec } from '../../src/schema/agent.ts';
+import { ROOT } from '../run/places.ts';
 
 /** The parts of the agent editor that need no browser. */
 
@@ -531,12 +540,41 @@ t.test('derives versions from audit events and compares the older one first', as
   t.equal(comparedIn(events, ['1']), undefined);
 });
 
-t.test('splits prompts and quotes snippets', async (t) => {
+t.test('splits prompts', async (t) => {
   t.strictSame(
     piecesOf('Hi {name}, {{ x.y }}!').map(({ text, isVariable }) => `${isVariable ? '*' : ''}${text}`),
     ['Hi ', '*{name}', ', ', '*{{ x.y }}', '!'],
   );
   t.strictSame(piecesOf('').length, 1);
   t.strictSame(countsOf('a\nbcde'), { characters: 6, lines: 2, tokens: 2 });
-  t.match(snippetOf('http://x', "it's"), /'\\''/);
+});
+
+/** The values of the examples of each guide. */
+const LOCALLY: Called = { url: 'http://127.0.0.1:38080', agentId: 'default', key: undefined };
+const IN_GUIDES: Partial<Record<Client, Called>> = {
+  openWebUi: { url: 'https://agents.example', agentId: 'support', key: 'tpk_…' },
+  libreChat: { url: 'https://agents.example', agentId: 'support', key: ['$', '{TROUPE_API_KEY}'].join('') },
+  litellm: { ...LOCALLY, agentId: 'support', key: 'os.environ/TROUPE_API_KEY' },
+};
+
+/** Clients whose text is no example of a guide: the guides use chat completions. */
+const ONLY_HERE: readonly Client[] = ['openaiTs', 'openaiPy'];
+
+t.test('connects clients as their guides do', async (t) => {
+  for (const client of CLIENT_IDS) {
+    const guide = readFileSync(join(ROOT, `src/docs/guides/${CLIENTS[client].guide}.md`), 'utf8');
+    const text = textFor(client, IN_GUIDES[client] ?? LOCALLY);
+    if (!ONLY_HERE.includes(client)) t.ok(guide.includes(text), `${client}\n${text}`);
+  }
+});
+
+t.test('quotes ids and keys in the texts of clients', async (t) => {
+  const called = { url: 'http://x', agentId: `it's "1"`, key: 'tpk_1' };
+  t.match(textFor('curl', called), `"model":"it'\\''s \\"1\\""`);
+  t.match(textFor('curl', called), `-H 'authorization: Bearer tpk_1'`);
+  t.match(textFor('aiSdk', called), `troupe('it\\'s "1"')`);
+  t.match(textFor('langchainPy', called), `model="it's \\"1\\""`);
+  t.match(textFor('libreChat', { ...called, agentId: 'true' }), 'default: ["true"]');
+  t.match(textFor('litellm', { ...called, agentId: '1.0' }), 'model_name: "1.0"');
+  for (const client of CLIENT_IDS) t.match(textFor(client, called), 'tpk_1', client);
 });

@@ -157,4 +157,30 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
     await go('/playground');
     await agents.locator('option', { hasText: 'bench-paced' }).waitFor({ state: 'attached' });
   });
+
+  t.test('connects a front end with a key that is created in place, and tries it', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    await go('/agents/echo?tab=connect');
+    const panel = page.getByRole('tabpanel', { name: 'Connect' });
+    await panel.getByText('OPENAI_API_KEY=unused').waitFor();
+    await panel.getByRole('button', { name: 'Create a key' }).click();
+    await panel.getByText('Copy the key now: it is not shown again.').waitFor();
+    await panel.getByText(/OPENAI_API_KEY=tpk_/).waitFor();
+    await panel.getByText('Sent with the key above.').waitFor();
+    await panel.getByRole('button', { name: 'Try it' }).click();
+    await panel.getByText('echo: Hello').waitFor();
+    const { body: keys } = await call('GET', '/v1/keys?user=open-webui');
+    t.match(keys, { items: [{ user: 'open-webui', grants: ['member', 'act'] }] });
+
+    await panel.getByRole('combobox', { name: 'Client' }).selectOption({ label: 'OpenAI SDK, TypeScript' });
+    await panel.getByText('Sent with the credential of the console.').waitFor();
+    await panel.getByRole('button', { name: 'Create a key' }).click();
+    await panel.getByText(/apiKey: 'tpk_/).waitFor();
+    const [{ id }] = Object((await call('GET', '/v1/keys?user=openai-clients')).body).items;
+    await call('DELETE', `/v1/keys/${id}`);
+    await panel.getByRole('button', { name: 'Try it' }).click();
+    await panel.getByRole('alert').getByText(/key/i).waitFor();
+    await go('/agents/new?tab=connect');
+    await page.getByText('Save it to connect clients.').waitFor();
+  });
 };

@@ -24,12 +24,13 @@ export class RequestError extends Error {
 export const statusOf = (error: unknown): number | undefined =>
   error instanceof RequestError && error.failure.kind === 'http' ? error.failure.status : undefined;
 
-/** The message of a response: a text, `.error`, `.message`, or only its status. */
+/** The message of a response: a text, `.error`, its `.message`, `.message`, or only its status. */
 export const messageOf = (body: unknown, status: number): string => {
   if (typeof body === 'string' && body.trim() !== '') return body.trim();
   if (typeof body === 'object' && body !== null) {
     const { error, message }: { error?: unknown; message?: unknown } = body;
     if (typeof error === 'string' && error !== '') return error;
+    if (typeof error === 'object' && error !== null) return messageOf(error, status);
     if (typeof message === 'string' && message !== '') return message;
   }
   return `Request failed with status ${status}`;

@@ -6,14 +6,12 @@ import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { Icon } from '../../design/Icon.tsx';
 import { SourceChip } from '../../design/SourceChip.tsx';
 import { EntryMenu } from '../../entry/EntryMenu.tsx';
-import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { download } from '../../list/download.ts';
 import { ScreenLink, useGo } from '../../navigation/links.tsx';
 import css from './AgentEditor.module.css';
 import { AGENT, useAgent } from './agent-form.ts';
 import { sourceOf } from './editing.ts';
-import { snippetOf } from './snippet.ts';
 import { texts } from './texts.ts';
 
 /** The name of the agent, its source, and a menu of further actions. */
@@ -24,10 +22,6 @@ const More = ({ onReset }: { onReset: () => void }) => {
   const { opened } = useAgent().form;
   const { id } = opened.start;
   const source = sourceOf(opened);
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard?.writeText(snippetOf(location.origin, id));
-    toast('info', t('snippet.done'));
-  };
   const save = (): void =>
     download(`${id}.json`, 'application/json', JSON.stringify(redact(opened.start), null, 2));
   return (
@@ -39,7 +33,6 @@ const More = ({ onReset }: { onReset: () => void }) => {
       items={[
         { label: t('duplicate'), icon: 'duplicate', act: `/agents/new?from=${encodeURIComponent(id)}` },
         { label: t('export'), icon: 'download', act: save },
-        { label: t('snippet'), icon: 'copy', act: () => void copy() },
         ...(source === 'customized'
           ? [{ label: t('resetAll'), icon: 'history', act: onReset } as const]
           : []),

@@ -1,3 +1,4 @@
+import { lazy, Suspense } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { Card } from '../../design/Layout.tsx';
@@ -9,6 +10,8 @@ import { texts as remoteTexts } from '../../remote/texts.ts';
 import css from './AgentEditor.module.css';
 import { BackLink } from './Header.tsx';
 import { texts } from './texts.ts';
+
+const ConnectTo = lazy(() => import('./connect/ConnectTo.tsx'));
 
 /** A read-only agent of another service with its card. */
 export const RemoteAgent = ({ id, server }: { id: string; server: string }) => {
@@ -26,6 +29,9 @@ export const RemoteAgent = ({ id, server }: { id: string; server: string }) => {
       <Card title={remote('card')}>
         <Loaded query={query}>{(found) => <AgentCard server={server} status={found} />}</Loaded>
       </Card>
+      <Suspense>
+        <ConnectTo agentId={id} />
+      </Suspense>
     </div>
   );
 };

@@ -83,7 +83,16 @@ export const agentFieldIn = (text: string): string | undefined => {
 
 // ---- Tabs of fields ----
 
-export const TABS = ['basics', 'tools', 'plugins', 'delegates', 'advanced', 'history', 'skills'] as const;
+export const TABS = [
+  'basics',
+  'tools',
+  'plugins',
+  'delegates',
+  'advanced',
+  'history',
+  'skills',
+  'connect',
+] as const;
 export type Tab = (typeof TABS)[number];
 
 const PLACES: readonly [fields: RegExp, tab: Tab][] = [

@@ -1,0 +1,100 @@
+import { useState } from 'react';
+import { list, object, optional, text, withDefault } from '../../../data/guard.ts';
+import { redactText } from '../../../data/redact-text.ts';
+import { checked, type Outgoing, sendRaw } from '../../../data/request.ts';
+import { Button } from '../../../design/Button.tsx';
+import { InputField } from '../../../design/Inputs.tsx';
+import { Card } from '../../../design/Layout.tsx';
+import look from '../../../design/Look.module.css';
+import { Notice, RequestLine } from '../../../design/Notice.tsx';
+import { useTexts } from '../../../i18n/locale.ts';
+import { RunLink } from '../../../run-records/RunChip.tsx';
+import { texts } from './texts.ts';
+
+const Completion = object({ choices: list(object({ message: object({ content: optional(text) }) })) });
+const Response = object({ output_text: withDefault(text, '') });
+
+type Request = {
+  agentId: string;
+  /** Undefined for the credential of the console. */
+  bearer: string | undefined;
+  isResponses: boolean;
+};
+
+type Answer = { content: string; run: string | null };
+
+const requestOf = ({ agentId, bearer, isResponses }: Request, message: string): Outgoing => ({
+  method: 'POST',
+  path: isResponses ? '/v1/responses' : '/v1/chat/completions',
+  body: isResponses
+    ? { model: agentId, input: message }
+    : { model: agentId, messages: [{ role: 'user', content: message }] },
+  ...(bearer !== undefined && { bearer, quiet: true }),
+});
+
+const ask = async (request: Request, message: string): Promise<Answer> => {
+  const outgoing = requestOf(request, message);
+  const response = await sendRaw(outgoing);
+  const body: unknown = await response.json();
+  const content = request.isResponses
+    ? checked(outgoing, Response, body).output_text
+    : checked(outgoing, Completion, body)
+        .choices.map(({ message: { content: said = '' } }) => said)
+        .join('\n');
+  return { content, run: response.headers.get('x-troupe-run-id') };
+};
+
+type Outcome = { answer: Answer } | { failure: string };
+
+/** Sends one request as a client would. */
+export const TryIt = (request: Request) => {
+  const t = useTexts(texts);
+  const [message, setMessage] = useState(t('try.hello'));
+  const [isBusy, setBusy] = useState(false);
+  const [outcome, setOutcome] = useState<Outcome>();
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    setOutcome(undefined);
+    try {
+      setOutcome({ answer: await ask(request, message) });
+    } catch (error) {
+      setOutcome({ failure: redactText(error instanceof Error ? error.message : String(error)) });
+    }
+    setBusy(false);
+  };
+  return (
+    <Card title={t('try')}>
+      <form
+        className={look.stack}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <InputField
+          label={t('try.message')}
+          value={message}
+          hint={t(request.bearer === undefined ? 'try.asConsole' : 'try.withKey')}
+          onChange={setMessage}
+        />
+        <span className={look.row}>
+          <Button type="submit" disabled={isBusy || message.trim() === ''}>
+            {t(isBusy ? 'try.busy' : 'try.go')}
+          </Button>
+          <RequestLine>{`POST ${requestOf(request, message).path}`}</RequestLine>
+        </span>
+      </form>
+      <div className={look.stack} role="status">
+        {outcome && 'failure' in outcome && <Notice tone="error" title={outcome.failure} />}
+        {outcome && 'answer' in outcome && (
+          <>
+            <p className={look.grow} dir="auto">
+              {outcome.answer.content || t('try.empty')}
+            </p>
+            {outcome.answer.run !== null && <RunLink id={outcome.answer.run} />}
+          </>
+        )}
+      </div>
+    </Card>
+  );
+};
