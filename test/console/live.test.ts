@@ -21,11 +21,13 @@ import {
   wishOf,
 } from '../../src/console/screens/inbox/tickets.ts';
 import { isView, viewsIn } from '../../src/console/screens/runs/views.ts';
+import { treeOf } from '../../src/console/screens/threads/branches.ts';
 import {
-  ancestorsOf,
+  branchesOf,
   currentOf,
   lanesOf,
   mailboxOf,
+  Summary,
   Thread,
 } from '../../src/console/screens/threads/thread.ts';
 import { MOST_HELD, NOTHING, withNewer, withOlder } from '../../src/console/screens/threads/window.ts';
@@ -460,18 +462,41 @@ t.test('selects the running, then the waiting, then the newest run of a thread',
   t.equal(currentOf([]), undefined);
 });
 
-t.test('reads the ancestors of a thread up to a limit', async (t) => {
-  answering(t, (url) => {
-    const at = Number(url.pathname.split('/').at(-1));
-    return Response.json({ id: `${at}`, ...(at !== 3 && { parent_thread_id: `${at + 1}` }) });
-  });
-  const above = async (parent_thread_id?: string) => {
-    const resource = ancestorsOf(Thread({ id: 'own', ...(parent_thread_id && { parent_thread_id }) }, ''));
-    return resource.guard(await resource.read?.(signal), '').map(({ id }) => id);
-  };
-  t.strictSame(await above(), []);
-  t.strictSame(await above('1'), ['3', '2', '1'], 'the topmost ancestor is first');
-  t.equal((await above('4')).length, 20);
+t.test(
+  'reads the ancestors of a thread up to a limit, its children and the others of its chat',
+  async (t) => {
+    answering(t, (url) => {
+      const { searchParams: query, pathname } = url;
+      if (pathname.endsWith('/summaries')) {
+        const parent_thread_id = query.get('parent_thread_id');
+        const id = parent_thread_id === null ? 'other' : 'child';
+        return Response.json({ items: [{ id, parent_thread_id, preview: 'Hi' }], total: 1 });
+      }
+      const at = Number(pathname.split('/').at(-1));
+      return Response.json({ id: `${at}`, ...(at !== 3 && { parent_thread_id: `${at + 1}` }) });
+    });
+    const found = async (given: { parent_thread_id?: string; resource_id?: string }) => {
+      const resource = branchesOf(Thread({ id: 'own', ...given }, ''));
+      return treeOf(resource.guard(await resource.read?.(signal), '')).map(
+        ({ thread: { id }, depth }) => `${depth} ${id}`,
+      );
+    };
+    t.strictSame(await found({}), ['0 own', '1 child']);
+    t.strictSame(
+      await found({ parent_thread_id: '1', resource_id: 'chat' }),
+      ['0 3', '1 2', '2 1', '3 own', '4 child', '0 other'],
+      'the topmost ancestor is first',
+    );
+    t.equal((await found({ parent_thread_id: '4' })).length, 22);
+  },
+);
+
+t.test('places forks in their order, and ends a cycle', async (t) => {
+  const fork = (id: string, seq: number, parent_thread_id?: string) =>
+    Summary({ id, parent_thread_id, forked_from: { seq }, updated_at: 1 }, '');
+  const ids = (...threads: ReturnType<typeof fork>[]) => treeOf(threads).map(({ thread: { id } }) => id);
+  t.strictSame(ids(fork('c', 6, 'a'), fork('b', 2, 'a'), fork('a', 0)), ['a', 'b', 'c']);
+  t.strictSame(ids(fork('a', 0, 'b'), fork('b', 0, 'a'), fork('c', 0)), ['c']);
 });
 
 t.test('reads a trace of any length', async (t) => {

@@ -122,6 +122,27 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
     t.equal((await troupe.call('GET', `/v1/threads/${fork}`, undefined, headers)).status, 404);
   });
 
+  t.test('shows the branches of a chat as a tree, and the requests of a run', async (t) => {
+    const chat = { ...headers, 'x-conversation-id': 'chat-with-branches' };
+    const say = (content: string) => ({ role: 'user', content });
+    const complete = (...messages: object[]) =>
+      troupe.call('POST', '/v1/chat/completions', { model: 'echo', messages, user: 'oslo' }, chat);
+    const first = await complete(say('Blue or red?'));
+    const before = [say('Blue or red?'), Object(first.body).choices[0].message];
+    const blue = await complete(...before, say('Blue'));
+    const red = await complete(...before, say('Red'));
+    const [root, fork] = [blue, red].map((answer) => answer.headers.get('x-troupe-thread-id'));
+    const { page, go } = await house.visit(t);
+    await go(`/threads/${fork}?tab=lineage`);
+    const rows = page.getByRole('tabpanel').getByRole('listitem');
+    await rows.nth(1).waitFor();
+    t.match(await rows.nth(0).getByRole('link').getAttribute('href'), `/threads/${root}`);
+    t.match(await rows.nth(1).textContent(), 'this thread · forked after message 2 · echo');
+    await go(`/runs/${red.headers.get('x-troupe-run-id')}?tab=requests`);
+    await page.getByText(String(Object(red.body).id)).waitFor();
+    await page.getByText('"user": "oslo"').waitFor();
+  });
+
   t.test('shows the chart of the run next to the conversation, and leads to the playground', async (t) => {
     const { thread_id: id } = await ask(troupe, 'echo', 'Move');
     const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });

@@ -21,13 +21,18 @@ import { Actions } from './Actions.tsx';
 import { Events } from './Events.tsx';
 import { endedEarly, Failure } from './Failure.tsx';
 import { Lifecycle } from './Lifecycle.tsx';
+import { Requests } from './Requests.tsx';
 import css from './RunDetail.module.css';
 import { Scrubber } from './Scrubber.tsx';
 import { Talk } from './Talk.tsx';
 import { Tickets } from './Tickets.tsx';
 import { texts } from './texts.ts';
 
-const TABS = ['timeline', 'events', 'conversation'] as const;
+const TABS = ['timeline', 'events', 'conversation', 'requests'] as const;
+
+/** Only clients of OpenAI know a run by the ids of their requests. */
+const tabsOf = ({ activation }: Run) =>
+  TABS.filter((tab) => tab !== 'requests' || activation?.trace?.adapter === 'openai');
 
 /** Prefers the log, which has milliseconds, over the record, which has seconds. */
 const tookOf = (run: Run, events: readonly LogEvent[], now: number): number => {
@@ -37,7 +42,7 @@ const tookOf = (run: Run, events: readonly LogEvent[], now: number): number => {
   return Math.max(0, last - began);
 };
 
-const ADAPTERS = ['internal', 'ai_sdk', 'ag_ui', 'a2a', 'mcp', 'acp'] as const;
+const ADAPTERS = ['internal', 'ai_sdk', 'ag_ui', 'a2a', 'mcp', 'acp', 'openai'] as const;
 
 const Source = ({ run }: { run: Run }) => {
   const t = useTexts(texts);
@@ -123,7 +128,8 @@ const Shown = ({ run, log }: { run: Run; log: Log }) => {
   const [at, setAt] = useState<number>();
   const course = useCourse(log.events);
   const story = useStory(run, log.events);
-  const tab = TABS.find((each) => each === query.tab) ?? 'timeline';
+  const tabs = tabsOf(run);
+  const tab = tabs.find((each) => each === query.tab) ?? 'timeline';
   return (
     <>
       <div className={css.what}>
@@ -145,7 +151,7 @@ const Shown = ({ run, log }: { run: Run; log: Log }) => {
             <Segmented
               label={t('tabs')}
               value={tab}
-              options={TABS.map((each) => [each, t(`tab.${each}`)] as const)}
+              options={tabs.map((each) => [each, t(`tab.${each}`)] as const)}
               onChange={(next) => setQuery({ tab: next === 'timeline' ? undefined : next })}
             />
             <Scrubber events={log.events} at={at} onGo={setAt} />
@@ -155,6 +161,7 @@ const Shown = ({ run, log }: { run: Run; log: Log }) => {
           tab !== 'timeline' && (
             <div className={css.body}>
               {tab === 'events' && <Events log={log} at={at} onGo={setAt} />}
+              {tab === 'requests' && <Requests run={run} />}
               {tab === 'conversation' && (
                 <Talk
                   run={run}

@@ -1,20 +1,18 @@
-import { useResource } from '../../data/queries.ts';
 import { Json } from '../../design/Json.tsx';
-import { Loaded } from '../../design/Loaded.tsx';
 import look from '../../design/Look.module.css';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import type { LogEvent } from '../../event-log/event.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { ScreenLink } from '../../navigation/links.tsx';
-import { RunChip, RunLink, RunReason, shortId } from '../../run-records/RunChip.tsx';
-import { type Run, threadHref } from '../../run-records/run.ts';
+import { RunChip, RunLink, RunReason } from '../../run-records/RunChip.tsx';
+import type { Run } from '../../run-records/run.ts';
 import { gistOf } from '../run-detail/gist.ts';
+import { Branches } from './Branches.tsx';
 import { Mailbox } from './Mailbox.tsx';
 import css from './Threads.module.css';
 import { texts } from './texts.ts';
-import { ancestorsOf, childrenOf, type Thread } from './thread.ts';
+import type { Thread } from './thread.ts';
 
 export const TABS = ['runs', 'mailbox', 'events', 'lineage', 'metadata'] as const;
 type Tab = (typeof TABS)[number];
@@ -33,61 +31,6 @@ const Runs = ({ runs }: { runs: readonly Run[] }) => (
     ))}
   </ul>
 );
-
-const ThreadLink = ({ id, title }: { id: string; title: string | undefined }) => (
-  <ScreenLink to={threadHref(id)} title={id}>
-    {title ?? <code>{shortId(id)}</code>}
-  </ScreenLink>
-);
-
-const Lineage = ({ thread }: { thread: Thread }) => {
-  const t = useTexts(texts);
-  const above = useResource(ancestorsOf(thread));
-  const below = useResource(childrenOf(thread.id));
-  const children = below.data?.items ?? [];
-  if (above.data?.length === 0 && below.data && children.length === 0) {
-    return <EmptyState title={t('tab.lineage')}>{t('lineage.none')}</EmptyState>;
-  }
-  return (
-    <div className={look.divided}>
-      <Loaded query={above}>
-        {(ancestors) =>
-          ancestors.length > 0 && (
-            <>
-              <h3 className={css.part}>{t('lineage.above')}</h3>
-              <ul className={look.divided}>
-                {ancestors.map(({ id, metadata }) => (
-                  <li key={id} className={look.item}>
-                    <ThreadLink id={id} title={metadata.title} />
-                  </li>
-                ))}
-              </ul>
-            </>
-          )
-        }
-      </Loaded>
-      <p className={look.item} aria-current="true">
-        <code>{shortId(thread.id)}</code> {t('lineage.this')}
-      </p>
-      {children.length > 0 && (
-        <>
-          <h3 className={css.part}>
-            {t('lineage.below')} <span>{below.data?.total}</span>
-          </h3>
-          <ul className={look.divided}>
-            {children.map(({ id, title, agent_id, updated_at }) => (
-              <li key={id} className={look.item}>
-                <ThreadLink id={id} title={title} />
-                <span className={`${look.quiet} ${look.grow}`}>{agent_id}</span>
-                <Ago at={updated_at} />
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-    </div>
-  );
-};
 
 /** Maximum number of events shown for a thread, newest first; the screen of a run shows all of its events. */
 const MOST_EVENTS = 500;
@@ -153,7 +96,7 @@ export const Side = ({
         {tab === 'runs' && <Runs runs={runs} />}
         {tab === 'mailbox' && <Mailbox threadId={thread.id} />}
         {tab === 'events' && <Events events={events} />}
-        {tab === 'lineage' && <Lineage thread={thread} />}
+        {tab === 'lineage' && <Branches thread={thread} />}
         {tab === 'metadata' && (
           <div className={css.part}>
             <Json value={thread} label={t('meta.title')} />

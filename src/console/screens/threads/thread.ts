@@ -11,13 +11,16 @@ import {
   withDefault,
 } from '../../data/guard.ts';
 import type { Resource } from '../../data/queries.ts';
-import { pathOf, send } from '../../data/request.ts';
+import { type Outgoing, pathOf, send } from '../../data/request.ts';
 import { Message, textIn } from '../../thread-messages/messages.ts';
 
 /** Threads as the service reports them. Times are milliseconds. */
 
+const ForkedFrom = object({ seq: number });
+
 export const Summary = object({
   id: text,
+  forked_from: optional(ForkedFrom),
   title: optional(text),
   preview: optional(text),
   agent_id: optional(text),
@@ -45,6 +48,7 @@ export const Thread = object({
   id: text,
   resource_id: optional(text),
   parent_thread_id: optional(text),
+  forked_from: optional(ForkedFrom),
   metadata: withDefault(Metadata, {
     title: undefined,
     created_at: undefined,
@@ -88,20 +92,44 @@ export const childrenOf = (id: string): Resource<Guarded<typeof SummaryPage>> =>
 /** Limit of the chain of ancestors, which also ends a cycle. */
 const HIGHEST = 20;
 
-/** The ancestors of a thread, outermost first. */
-export const ancestorsOf = ({ id, parent_thread_id }: Thread): Resource<Thread[]> => ({
-  path: pathOf`/v1/threads/${id}/ancestors`,
-  query: { parent: parent_thread_id },
-  guard: list(Thread),
+const ancestorsOf = async ({ parent_thread_id }: Thread, signal: AbortSignal): Promise<Thread[]> => {
+  const found: Thread[] = [];
+  let next = parent_thread_id;
+  while (next !== undefined && found.length < HIGHEST) {
+    const above: Thread = await send({ path: pathOf`/v1/threads/${next}`, signal }, Thread);
+    found.unshift(above);
+    next = above.parent_thread_id;
+  }
+  return found;
+};
+
+const summaryOf = ({ metadata, ...thread }: Thread): Summary => ({
+  ...thread,
+  title: metadata.title,
+  preview: undefined,
+  agent_id: undefined,
+  updated_at: metadata.updated_at ?? metadata.created_at ?? 0,
+});
+
+/** Its ancestors and children, and the threads of its resource: a front end gives all branches of a chat the same one. */
+export const branchesOf = (thread: Thread): Resource<Summary[]> => ({
+  path: pathOf`/v1/threads/${thread.id}/branches`,
+  query: { parent: thread.parent_thread_id, resource: thread.resource_id },
+  guard: list(Summary),
   read: async (signal) => {
-    const found: Thread[] = [];
-    let next = parent_thread_id;
-    while (next !== undefined && found.length < HIGHEST) {
-      const above: Thread = await send({ path: pathOf`/v1/threads/${next}`, signal }, Thread);
-      found.unshift(above);
-      next = above.parent_thread_id;
-    }
-    return found;
+    const listed = async (query: Outgoing['query']): Promise<Summary[]> => {
+      const all = { ...query, limit: MOST_CHILDREN, preview: true };
+      return (await send({ path: SUMMARIES, query: all, signal }, SummaryPage)).items;
+    };
+    const { id, resource_id } = thread;
+    const [above, below, beside] = await Promise.all([
+      ancestorsOf(thread, signal),
+      listed({ parent_thread_id: id }),
+      resource_id === undefined ? [] : listed({ resource_id }),
+    ]);
+    // The lists have more of a thread than its record.
+    const all = [...above.map(summaryOf), summaryOf(thread), ...below, ...beside];
+    return [...new Map(all.map((each) => [each.id, each])).values()];
   },
 });
 
