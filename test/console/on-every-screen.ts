@@ -15,6 +15,7 @@ const SCREENS = [
   '/agents?view=map',
   '/agents/new',
   '/agents/permission?tab=tools',
+  '/agents/default?tab=connect',
   '/agents/creative?tab=advanced',
   '/agents/permission?tab=plugins',
   '/agents/default/dashboard',
@@ -49,6 +50,7 @@ const SCREENS = [
   '/runs',
   '/inbox',
   '/threads',
+  '/files',
   '/traces',
 ];
 
@@ -97,6 +99,12 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     expires_in_secs: 864_000,
   };
   await troupe.call('POST', '/v1/keys', key, headers);
+  const file = await fetch(`${troupe.url}/v1/files?filename=a.txt&purpose=user_data`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'text/plain' },
+    body: 'Hello',
+  });
+  t.equal(file.status, 200);
   const traced = await ask(troupe, agent.id, 'What is new?');
   const waiting = await askWith(troupe, agent.id, asks(['at-last', 'get_weather', { location: 'Oslo' }]));
   const screens = [
