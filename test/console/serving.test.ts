@@ -54,7 +54,7 @@ t.test('serves the console', async (t) => {
       t.equal(
         answer.headers.get('content-security-policy'),
         `default-src 'self'; script-src 'self' 'sha256-${hash}'; connect-src 'self' https://troupe.example.com; ` +
-          "img-src 'self' data: blob:; media-src 'self' data: blob:; frame-src 'none'; base-uri 'none'; form-action 'none'",
+          "img-src 'self' https://troupe.example.com data: blob:; media-src 'self' https://troupe.example.com data: blob:; frame-src 'none'; base-uri 'none'; form-action 'none'",
       );
     }
     const head = await get('/agents', HTML, 'HEAD');
