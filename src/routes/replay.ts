@@ -4,9 +4,11 @@ import { route } from '../http/route.ts';
 import { createEventStream, type EventStream } from '../http/sse.ts';
 import { ReplayLimit } from '../protocols/replay-cursor.ts';
 import { type ReplayProtocol, type ReplaySource, replayPage, replayText } from '../protocols/replay-log.ts';
+import { shownProtocol } from '../protocols/shown-events.ts';
 import { ErrorBody } from '../schema/error-body.ts';
 import { Unavailable } from '../schema/outcome.ts';
 import type { Place } from '../schema/place.ts';
+import type { Principal } from '../schema/principal.ts';
 import type { EventScope } from '../store/index.ts';
 import { ThreadId } from './parameters.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -18,19 +20,24 @@ import type { RouteDeps } from './route-deps.ts';
 
 export type DurableReplay = {
   /** Returns one page as a stream that ends after it. @throws Invalid, Gone, Unavailable */
-  page(thread: Place, cursor: string | undefined, limit?: number): EventStream;
+  page(
+    reader: { principal: Principal; thread: Place },
+    cursor: string | undefined,
+    limit?: number,
+  ): EventStream;
 };
 
 export const createDurableReplay = (
-  { store, events, settings }: Pick<RouteDeps, 'store' | 'events' | 'settings'>,
+  { access, store, events, settings }: Pick<RouteDeps, 'access' | 'store' | 'events' | 'settings'>,
   protocol: ReplayProtocol,
   headers: Record<string, string> = {},
 ): DurableReplay => ({
-  page(thread, cursor, limit = 100) {
+  page({ principal, thread }, cursor, limit = 100) {
     if (!events || settings.event_capture_mode === 'disabled') {
       throw new Unavailable('protocol replay log is not configured');
     }
-    const page = replayPage(sourceOf(store, thread), protocol, cursor, limit);
+    const shown = shownProtocol(protocol, access.shownRunEvent(principal, thread));
+    const page = replayPage(sourceOf(store, thread), shown, cursor, limit);
     const stream = createEventStream({ headers });
     if (page.length > 0) stream.write(replayText(page), page.length);
     stream.end();
@@ -60,7 +67,7 @@ export const replayRoute = (
     checkReading: ({ principal, params: { thread_id = '' } }) => access.thread(principal, thread_id, 'read'),
     handle: ({ principal, params, query, header }) =>
       replay.page(
-        access.thread(principal, params.thread_id, 'read'),
+        { principal, thread: access.thread(principal, params.thread_id, 'read') },
         query.cursor ?? header('last-event-id'),
         query.limit,
       ),

@@ -3,6 +3,7 @@ import type { Keyed } from '../http/keyed.ts';
 import type { RouteRequest } from '../http/route.ts';
 import { createEventStream, type EventStream } from '../http/sse.ts';
 import { loggedStream, recordedStream } from '../protocols/run-stream.ts';
+import { shownProtocol } from '../protocols/shown-events.ts';
 import type { Accepted, Protocol } from '../runtime/index.ts';
 import type { Accept } from '../schema/idempotency.ts';
 import type { JsonObject } from '../schema/json.ts';
@@ -66,7 +67,8 @@ export const createRunAgain =
     const reading = access.reading('thread', place, right, agent_id);
     if (!reading.isAllowed(principal)) throw notFound(run_id);
     const stream = createEventStream({ headers, reading });
-    const text = readStream(deps, reference, protocol);
+    const shown = shownProtocol(protocol, access.shownRunEvent(principal, place));
+    const text = readStream(deps, reference, shown);
     if (text !== undefined) {
       stream.write(text);
       stream.end();
@@ -74,7 +76,7 @@ export const createRunAgain =
     }
     const end = (): void => {
       try {
-        stream.write(readStream(deps, reference, protocol) ?? '');
+        stream.write(readStream(deps, reference, shown) ?? '');
       } catch (err) {
         // A reader that cannot be served must not fail the run.
         log.error('run.replay_failed', { err, thread_id, run_id });

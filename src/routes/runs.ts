@@ -4,6 +4,7 @@ import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
 import { checkAgent } from '../identity/access/agents.ts';
 import { nativeProtocol } from '../protocols/native/encoder.ts';
+import { shownProtocol } from '../protocols/shown-events.ts';
 import { readInference } from '../runtime/index.ts';
 import { actorOf } from '../schema/actor.ts';
 import { withAliases } from '../schema/aliases.ts';
@@ -99,6 +100,7 @@ const startRun = (deps: RouteDeps) => {
       if (body.overrides) checkRunOverrides(agent, body.overrides);
       const context = traceContextOf(header);
       const stream = createEventStream({ reading: access.reading('thread', thread, 'write', agent.spec.id) });
+      const protocol = shownProtocol(nativeProtocol, access.shownRunEvent(principal, thread));
       await runtime.submit(thread.scope, thread.id, {
         mode: 'foreground',
         agent,
@@ -110,7 +112,7 @@ const startRun = (deps: RouteDeps) => {
         context,
         by: actorOf(principal),
         overrides: body.overrides && inferenceOverrides(body.overrides),
-        attach: (channel) => stream.onClose(channel.attach(nativeProtocol, stream)),
+        attach: (channel) => stream.onClose(channel.attach(protocol, stream)),
         keyed: keyedStream(deps, keyed, thread, agent.spec.id),
       });
       return stream;

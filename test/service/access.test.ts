@@ -146,6 +146,85 @@ t.test('events and runs of a shared thread do not name a parent that the reader 
   t.match(await read(bob, `/v1/threads/${child}/events`), named, 'the parent is visible now');
 });
 
+t.test('no stream of a run names a parent that its reader may not see', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob, rita] = [
+    service.user('alice'),
+    service.user('bob'),
+    service.user('rita', 'viewer', 'approver', 'invoke', 'write:all'),
+  ];
+  const lead = { id: 'lead', model_id: 'steps', delegates: ['steps'] };
+  const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  t.equal((await service.call('PUT', '/v1/config/agents/lead', lead, admin)).status, 200);
+  await runEcho(alice, 'above');
+  t.equal((await alice.call('PATCH', '/v1/threads/above', { visibility: 'write' })).status, 200);
+  const { models } = service;
+  models.steps.push(
+    asks(['d1', 'agent_run_steps', { prompt: 'say it' }]),
+    asks(['c1', 'risky']),
+    asks(['c2', 'risky']),
+    asks(['c3', 'pick_color']),
+  );
+  // The run acts for Bob, who may continue its delegate after the thread above was made private.
+  await runEcho(bob, 'above', { agentId: 'lead' });
+  const [, parent = { run_id: '' }] = (await alice.get('/v1/threads/above/runs')).body.items as {
+    run_id: string;
+  }[];
+  const { body: threads } = await alice.get('/v1/threads');
+  const child = (threads.items as string[]).find((id) => id !== 'above') ?? '';
+  t.equal((await alice.call('PATCH', '/v1/threads/above', { visibility: 'private' })).status, 200);
+  t.equal((await bob.get('/v1/threads/above')).status, 404);
+
+  const named = new RegExp(`above|${parent.run_id}`);
+  const textOf = async (user: User, method: string, path: string, body?: object, head = {}) => {
+    const answer = await user.call(method, path, body, head);
+    t.equal(answer.status, 200, path);
+    return String(answer.body.text);
+  };
+  const approval = (call: string) => [
+    { interruptId: `perm_${call}`, status: 'resolved', payload: { approved: true } },
+  ];
+  const agUi = (user: User, call: string, more: object = {}) =>
+    textOf(user, 'POST', '/v1/ag-ui/run', {
+      threadId: child,
+      runId: `leg ${call}`,
+      messages: [],
+      tools: [],
+      context: [],
+      state: {},
+      forwardedProps: {},
+      resume: approval(call),
+      ...more,
+    });
+  const streamed = await agUi(bob, 'c1');
+  t.match(streamed, /"RUN_STARTED"/);
+  t.notMatch(streamed, named, 'AG-UI');
+  const native = {
+    threadId: child,
+    agentId: 'steps',
+    messages: [{ role: 'user', content: 'go on' }],
+  };
+  const key = { 'idempotency-key': 'once' };
+  const first = await textOf(bob, 'POST', '/v1/runs', native, key);
+  t.match(first, /"run_start"[\s\S]*"run_finish"/);
+  t.notMatch(first, named, 'the native stream');
+  const again = await textOf(bob, 'POST', '/v1/runs', native, key);
+  t.match(again, /"run_start"[\s\S]*"run_finish"/);
+  t.notMatch(again, named, 'the stream of a repeated request');
+  await service.restart();
+  const stored = await textOf(bob, 'POST', '/v1/runs', native, key);
+  t.match(stored, /"run_start"[\s\S]*"run_finish"/);
+  t.notMatch(stored, named, 'the stream of a request that is repeated after a restart');
+  for (const path of ['/v1/ag-ui', '/v1/ai-sdk'].map((root) => `${root}/threads/${child}/replay`)) {
+    const replayed = await textOf(bob, 'GET', path);
+    t.match(replayed, /"(RUN_STARTED|start)"/, path);
+    t.notMatch(replayed, named, path);
+  }
+  const replay = `/v1/ag-ui/threads/${child}/replay`;
+  t.match(await textOf(alice, 'GET', replay), named, 'the owner sees it');
+  t.match(await textOf(rita, 'GET', replay), named, 'a reader of all sees it');
+});
+
 t.test('a user with `write:all` uses the ids of dispatches of other users', async (t) => {
   const service = await withUsers(t);
   const [alice, bob, carol] = [service.user('alice'), service.user('bob'), service.user('globex/carol')];

@@ -5,6 +5,7 @@ import type { Lists, Place } from '../../schema/place.ts';
 import { forbidden, may, mayAtAll, type Need, type Principal } from '../../schema/principal.ts';
 import type { Reading } from '../../schema/reader.ts';
 import type { Run } from '../../schema/run.ts';
+import type { RunEvent } from '../../schema/run-event.ts';
 import type { Visibility } from '../../schema/thread.ts';
 import { idInUid, isMadeHere, longUidOf } from '../../schema/thread-uid.ts';
 import type { Store } from '../../store/index.ts';
@@ -12,6 +13,7 @@ import {
   eventWithoutHiddenParent,
   type IsHidden,
   type NamesParents,
+  runEventWithoutHiddenParent,
   runWithoutHiddenParent,
   withoutHiddenParent,
 } from './hidden-parents.ts';
@@ -53,6 +55,8 @@ export type Access = {
   shownRun(principal: Principal, run: Run): Run;
   /** Returns the function that does the same for events of a thread; undefined if the principal may read all of them. */
   shownEvent(principal: Principal, place: Place): ((event: CanonicalEvent) => CanonicalEvent) | undefined;
+  /** Like `shownEvent`, for the stream of a run of the thread. */
+  shownRunEvent(principal: Principal, place: Place): ((event: RunEvent) => RunEvent) | undefined;
   /** Returns whether the principal has the right on a thread that it may read. */
   may(principal: Principal, place: Place, right: Right): boolean;
   /** @throws Forbidden without the right on a thread that the principal may read, or that is new */
@@ -170,18 +174,27 @@ export const createAccess = (store: AccessStore): Access => {
 };
 
 /** Threads name only threads of their owner. */
-const createViews = (sees: Access['sees']): Pick<Access, 'shown' | 'shownRun' | 'shownEvent'> => {
+const createViews = (
+  sees: Access['sees'],
+): Pick<Access, 'shown' | 'shownRun' | 'shownEvent' | 'shownRunEvent'> => {
   const hiddenFrom = (principal: Principal, { owner }: { owner?: string | undefined }): IsHidden => {
     const scope = partitionOf({ scope: principal.scope, user: owner });
     return (id) => !sees(principal, { scope, id });
   };
+  const hiddenIn = (principal: Principal, { scope }: Place): IsHidden | undefined =>
+    isOwner(principal, scope) || may(principal, READ_ALL)
+      ? undefined
+      : hiddenFrom(principal, { owner: ownerOf(scope) });
   return {
     shown: (principal, thread) => withoutHiddenParent(thread, hiddenFrom(principal, thread)),
     shownRun: (principal, run) => runWithoutHiddenParent(run, hiddenFrom(principal, run)),
-    shownEvent(principal, { scope }) {
-      if (isOwner(principal, scope) || may(principal, READ_ALL)) return undefined;
-      const isHidden = hiddenFrom(principal, { owner: ownerOf(scope) });
-      return (event) => eventWithoutHiddenParent(event, isHidden);
+    shownEvent(principal, place) {
+      const isHidden = hiddenIn(principal, place);
+      return isHidden && ((event) => eventWithoutHiddenParent(event, isHidden));
+    },
+    shownRunEvent(principal, place) {
+      const isHidden = hiddenIn(principal, place);
+      return isHidden && ((event) => runEventWithoutHiddenParent(event, isHidden));
     },
   };
 };

@@ -1,6 +1,7 @@
 import type { CanonicalEvent } from '../../schema/canonical-event.ts';
 import { isObject } from '../../schema/endpoint.ts';
 import type { Run } from '../../schema/run.ts';
+import type { RunEvent } from '../../schema/run-event.ts';
 
 /**
  * Threads, runs and events name the thread that theirs was created from, which a reader of a shared thread may not see
@@ -49,6 +50,11 @@ export const eventWithoutHiddenParent = (event: CanonicalEvent, isHidden: IsHidd
   const payload = shownPayload(event.payload, isHidden);
   return payload === event.payload ? event : { ...event, payload };
 };
+
+/** Like `eventWithoutHiddenParent`, for an event in the stream of a run: its start and its end name its identity. */
+export const runEventWithoutHiddenParent = (event: RunEvent, isHidden: IsHidden): RunEvent =>
+  // The removed fields are optional.
+  'identity' in event ? (shownPayload(event, isHidden) as RunEvent) : event;
 
 type Payload = CanonicalEvent['payload'];
 

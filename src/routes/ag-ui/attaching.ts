@@ -5,7 +5,9 @@ import { findOpenTickets, type OpenTickets } from '../../protocols/ag-ui/interru
 import { knownMessages } from '../../protocols/ag-ui/known.ts';
 import type { AgUiBody } from '../../protocols/ag-ui/request.ts';
 import { joiningProtocol } from '../../protocols/joining.ts';
+import { shownProtocol } from '../../protocols/shown-events.ts';
 import type { Attach, ThreadView } from '../../runtime/index.ts';
+import type { Principal } from '../../schema/principal.ts';
 import type { WaitingTicket } from '../../schema/run.ts';
 import type { Ticket } from '../../schema/run-event.ts';
 import { readEventsFrom } from '../replay.ts';
@@ -20,6 +22,7 @@ import type { RouteDeps } from '../route-deps.ts';
  */
 
 type Read = {
+  principal: Principal;
   scope: string;
   thread_id: string;
   /** The thread that the request was validated against. */
@@ -29,8 +32,8 @@ type Read = {
 };
 
 export const createAttaching =
-  ({ store, ids }: Pick<RouteDeps, 'store' | 'ids'>) =>
-  (stream: EventStream, { scope, thread_id, thread, request, body }: Read): Attach => {
+  ({ access, store, ids }: Pick<RouteDeps, 'access' | 'store' | 'ids'>) =>
+  (stream: EventStream, { principal, scope, thread_id, thread, request, body }: Read): Attach => {
     const { run_id } = thread;
     const { answered, decisions, messages } = request;
     // In the protocols, decisions refer to tickets.
@@ -47,7 +50,8 @@ export const createAttaching =
       ...(waiting && { waiting }),
     };
     return (channel) => {
-      const protocol = agUiProtocol(options);
+      const shown = access.shownRunEvent(principal, { scope, id: thread_id });
+      const protocol = shownProtocol(agUiProtocol(options), shown);
       // Decisions may be for an executing run whose stream is in progress.
       const isJoining = run_id !== undefined && decisions.length > 0;
       const own = isJoining

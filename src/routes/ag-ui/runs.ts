@@ -47,7 +47,14 @@ const createAgUiRun = (deps: RouteDeps, { threadOf, agentFor, readingOf }: Addre
         if (request.kind === 'stale') return undefined;
         const { messages, decisions } = request;
         const frontend_tools = body.tools.map(toDescriptor);
-        const attach = attaching(stream, { scope, thread_id, thread, request, body });
+        const attach = attaching(stream, {
+          principal: client.principal,
+          scope,
+          thread_id,
+          thread,
+          request,
+          body,
+        });
         const roles = newMessages(body.messages, thread.has).map(({ role }) => role);
         return { messages, decisions, roles, frontend_tools, output_schema, attach };
       },

@@ -62,7 +62,7 @@ export const chatThreadRoutes = (deps: RouteDeps) => {
       handle({ principal, params: { thread_id }, header }) {
         const thread = access.thread(principal, thread_id, 'read');
         const point = resumePoint(header('last-event-id'));
-        if ('cursor' in point) return replay.page(thread, point.cursor);
+        if ('cursor' in point) return replay.page({ principal, thread }, point.cursor);
         const stream = createEventStream({
           headers: CHAT_HEADERS,
           reading: access.reading('thread', thread, 'read'),
