@@ -1,5 +1,5 @@
 import type { Admission } from '../budgets/admission.ts';
-import { spenderOfPrincipal } from '../runtime/index.ts';
+import { spenderOf } from '../runtime/index.ts';
 import type { BudgetSubject } from '../schema/budget.ts';
 import { RateLimited } from '../schema/outcome.ts';
 import { may, type Principal } from '../schema/principal.ts';
@@ -29,7 +29,7 @@ export const createRequestLimits = (
 
 const subjectOf = (principal: Principal): BudgetSubject => ({
   scope: principal.scope,
-  ...spenderOfPrincipal(principal),
+  ...spenderOf(principal),
   agent: '',
   model: '',
   run: '',

@@ -80,12 +80,13 @@ const tooMany = (): RateLimited =>
     retryAfterSecs: LIFE_MS / 1000,
   });
 
-/** The id and the end are those of the credential behind it. */
+/** The id, the line and the end are those of the credential behind it. */
 const byTicket = (principal: Principal): Principal => {
   const { credential, basis } = principal;
+  const line = credential.line ?? (credential.kind === 'key' ? credential.id : undefined);
   return {
     ...principal,
-    credential: { ...credential, kind: 'ticket' },
+    credential: { ...credential, kind: 'ticket', ...(line !== undefined && { line }) },
     ...(basis && {
       basis: {
         users: basis.users,

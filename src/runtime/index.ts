@@ -50,7 +50,7 @@ export type { Rewind } from './ledger/rewind.ts';
 export type { EphemeralInput, EphemeralRun, WaitingCall } from './run/ephemeral.ts';
 export type { Attach, Channel, Protocol } from './run/live-channel.ts';
 export { startOf, syntheticFinish } from './run/outcome.ts';
-export { ADMIN, spenderOfPrincipal } from './run/payer.ts';
+export { ADMIN, spenderOf } from './run/payer.ts';
 export type { PendingEdits } from './thread/pending-edits.ts';
 export type {
   Accepted,

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 
-/** The user who gave the input of a run, or who decided, with the credential of the request (identity.md 1.3, 4). */
+/**
+ * The principal that gave the input of a run, or that decided: its user and the credential of the request
+ * (identity.md 1.3, 4). The admin token has no user.
+ */
 export const Actor = z.object({
-  user: z.string(),
+  user: z.string().optional().meta({ description: 'absent for the admin token, which acts for no user' }),
   credential: z.object({
     kind: z.enum(['admin', 'key', 'jwt', 'session', 'ticket', 'program', 'anonymous']),
     id: z.string().optional(),
@@ -15,15 +18,18 @@ export const Actor = z.object({
 });
 export type Actor = z.infer<typeof Actor>;
 
-/** Undefined for the admin token and for requests without a credential, which act for no user. */
+/** Undefined for requests without a credential. */
 export const actorOf = ({
   user,
   credential: { kind, id, line, act },
-}: Pick<Partial<Actor>, 'user'> & Pick<Actor, 'credential'>): Actor | undefined =>
-  user === undefined
+}: {
+  user?: string | undefined;
+  credential: Actor['credential'];
+}): Actor | undefined =>
+  kind === 'anonymous'
     ? undefined
     : {
-        user,
+        ...(user !== undefined && { user }),
         credential: {
           kind,
           ...(id !== undefined && { id }),

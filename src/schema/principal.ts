@@ -96,9 +96,19 @@ export const isOutOfScope = (principal: Principal, need: Need): boolean => {
   return values.length === 0 ? mentions(unlimited, word) : authorizes(unlimited, word, ...values);
 };
 
-/** The name of a principal in records: its user, or the built-in principal. */
-export const nameOf = ({ user, credential: { kind } }: Principal): string =>
-  user ?? (kind === 'anonymous' ? '~anonymous' : '~admin');
+/** The names of the principals without a user in records (identity.md 1.1). */
+export const ADMIN_NAME = '~admin';
+export const ANONYMOUS_NAME = '~anonymous';
+
+/** The name of a principal, or of the giver of an input, in records: its user, or the built-in principal. */
+export const nameOf = ({
+  user,
+  credential,
+}: {
+  user?: string | undefined;
+  credential?: Pick<Credential, 'kind'> | undefined;
+}): string =>
+  user ?? (credential === undefined || credential.kind === 'anonymous' ? ANONYMOUS_NAME : ADMIN_NAME);
 
 /** @throws Invalid unless it has 1 to 512 bytes, not only blanks, no control characters, and no leading `~` */
 export const checkScope = (scope: string): string => {

@@ -174,13 +174,15 @@ export const Resume = z.object({
   reason: z.string().optional(),
   decided_by: z.string().optional().meta({
     description:
-      'id of the user who decided; without a user, the name that the client sent; `timeout` for a time limit',
+      'id of the user who decided, or `~admin`; without a credential, the name that the client sent; `timeout` for a time limit',
   }),
   decided_as: z
     .string()
     .optional()
-    .meta({ description: 'name of the person who decided, as the client of a user sent it' }),
-  principal: Actor.optional().meta({ description: 'the user who decided, with the credential' }),
+    .meta({ description: 'name of the person who decided, as a client with a credential sent it' }),
+  principal: Actor.optional().meta({
+    description: 'the principal that decided; absent for decisions without a credential',
+  }),
   digest: z.string().optional().meta({ description: 'digest of the decided call, or of the decided list' }),
   below: z
     .array(z.object({ run_id: z.string(), ticket_id: z.string(), action: z.enum(['resume', 'cancel']) }))
@@ -285,9 +287,9 @@ export const Run = z
     user: z.string().optional().meta({
       description: 'the user who gave its input, for whom the run acts; absent for input without a user',
     }),
-    credential: Actor.shape.credential
-      .optional()
-      .meta({ description: 'the credential of the request that gave its input' }),
+    credential: Actor.shape.credential.optional().meta({
+      description: 'the credential of the request that gave its input; absent for input without one',
+    }),
     resolution_id: z.string().optional(),
     activation: Activation.optional(),
     input: RunInput.optional(),

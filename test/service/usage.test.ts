@@ -88,6 +88,22 @@ t.test('usage adds up to the run records, divided by user, agent, model and day'
   });
 });
 
+t.test('runs of the admin token count as `~admin`', async (t) => {
+  const { troupe, userOf } = await start(t);
+  const { models, call } = troupe;
+  models.steps.push(uses(7, 3));
+  t.equal((await call('POST', '/v1/runs', say('steps', 'x', 'of-admin'), admin)).status, 200);
+  models.steps.push(uses(1, 2));
+  t.equal((await call('POST', '/v1/runs', say('steps', 'x', 'one'), await userOf('alice'))).status, 200);
+  t.match((await usageFor(t, troupe, '?by=user')).items, [
+    { user: 'alice', runs: 1, input_tokens: 1 },
+    { user: '~admin', runs: 1, input_tokens: 7 },
+  ]);
+  const [run] = (await allRuns(troupe)).filter(({ thread_id }) => thread_id === 'of-admin');
+  t.match(run, { credential: { kind: 'admin' } });
+  t.notOk(run && 'user' in run, 'the run acts for no user');
+});
+
 t.test('interrupted attempts count as in the run record', async (t) => {
   const { troupe } = await start(t);
   troupe.models.steps.push(

@@ -4,6 +4,7 @@ import type { Clock } from '../../schema/clock.ts';
 import { cursorAt, idAt } from '../../schema/id-cursor.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
 import { Unavailable } from '../../schema/outcome.ts';
+import { ADMIN_NAME } from '../../schema/principal.ts';
 import { maskCredentials } from '../../schema/redaction/credentials.ts';
 import { timerMs } from '../../schema/timer.ts';
 import type { AccessFilter, AccessQuery, Batch, Store } from '../../store/index.ts';
@@ -151,7 +152,7 @@ const createAdminAddresses = (
     if (noted.size > MOST_ADDRESSES && oldest !== undefined) noted.delete(oldest);
     if (known !== undefined && now - known < NEW_AFTER_MS) return;
     const credential = { kind: 'admin' };
-    record({ kind: 'admin_new_address', scope, user: '~admin', credential, ip, route });
+    record({ kind: 'admin_new_address', scope, user: ADMIN_NAME, credential, ip, route });
     log.info('access.admin_new_address', { ip });
   };
 };

@@ -1,5 +1,5 @@
 import { Invalid, NotFound } from '../../schema/outcome.ts';
-import { demand, may, nameOf, type Principal } from '../../schema/principal.ts';
+import { ADMIN_NAME, demand, may, nameOf, type Principal } from '../../schema/principal.ts';
 import type { Session } from '../../schema/session.ts';
 import type { SessionRow } from '../../store/index.ts';
 import type { By, Change } from '../changes.ts';
@@ -114,16 +114,14 @@ const listedUser = (
 ): { scope: string; user: string } => {
   const of = { scope: scopeFor(principal, of_scope), user: user?.normalize('NFC') ?? nameOf(principal) };
   if (!isOwner(principal, of)) demand(principal, ['manage']);
-  if (of.user === ADMIN) demand(principal, ['admin']);
+  if (of.user === ADMIN_NAME) demand(principal, ['admin']);
   return of;
 };
-
-const ADMIN = '~admin';
 
 const isOwner = (principal: Principal, { scope, user }: Pick<SessionRow, 'scope' | 'user'>): boolean =>
   scope === principal.scope && user === nameOf(principal);
 
 const seesSession = (principal: Principal, row: SessionRow): boolean =>
   may(principal, ['admin']) ||
-  (row.user !== ADMIN &&
+  (row.user !== ADMIN_NAME &&
     (isOwner(principal, row) || (row.scope === principal.scope && may(principal, ['manage']))));

@@ -1,9 +1,8 @@
 import type { ResolvedAgent } from '../../loop/agent.ts';
-import type { Actor } from '../../schema/actor.ts';
 import type { BudgetSubject } from '../../schema/budget.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import { baseOf } from '../../schema/partition.ts';
-import { nameOf, type Principal } from '../../schema/principal.ts';
+import { ADMIN_NAME, ANONYMOUS_NAME, type Credential, nameOf } from '../../schema/principal.ts';
 import type { Run } from '../../schema/run.ts';
 import type { Payer } from '../../schema/spending.ts';
 import type { RuntimeDeps } from '../deps.ts';
@@ -13,21 +12,19 @@ import type { RuntimeDeps } from '../deps.ts';
 /** `key`: the kind of a credential that is no API key. */
 export type Spender = Pick<Payer, 'user' | 'key'>;
 
-export const ANONYMOUS: Spender = { user: '~anonymous', key: 'anonymous' };
-export const ADMIN: Spender = { user: '~admin', key: 'admin' };
+export const ANONYMOUS: Spender = { user: ANONYMOUS_NAME, key: 'anonymous' };
+export const ADMIN: Spender = { user: ADMIN_NAME, key: 'admin' };
 
-/** Sessions that were created from a key spend for it. */
-const lineOf = (credential: Actor['credential'] | undefined): string | undefined =>
-  credential?.line ?? (credential?.kind === 'key' ? credential.id : undefined);
-
-/** Returns the spender of input with this user and credential; both are absent without a user. */
-export const spenderOf = ({ user, credential }: Partial<Actor>): Spender =>
-  user === undefined ? ANONYMOUS : { user, key: lineOf(credential) ?? credential?.kind ?? ANONYMOUS.key };
-
-/** Returns the spender of a request. */
-export const spenderOfPrincipal = (principal: Principal): Spender => {
-  const { line, id, kind } = principal.credential;
-  return { user: nameOf(principal), key: line ?? id ?? kind };
+/**
+ * Returns the spender of a request, or of the run whose input it gave. Sessions and tickets that were created from a key
+ * spend for it. Input without a credential is anonymous.
+ */
+export const spenderOf = (by: {
+  user?: string | undefined;
+  credential?: Credential | undefined;
+}): Spender => {
+  const { kind = ANONYMOUS.key, id, line } = by.credential ?? {};
+  return { user: nameOf(by), key: line ?? (kind === 'key' ? id : undefined) ?? kind };
 };
 
 /** Runs of sub-agents spend for the root run. */

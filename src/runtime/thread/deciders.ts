@@ -4,7 +4,14 @@ import { AUTH_REQUIRED } from '../../schema/authorization.ts';
 import { BUDGET_EXCEEDED, type BudgetRaise, type ReachedLimit } from '../../schema/budget.ts';
 import { grantOf } from '../../schema/grants.ts';
 import { Forbidden, Unprocessable } from '../../schema/outcome.ts';
-import { type Credential, may, type Need, nameOf, type Principal } from '../../schema/principal.ts';
+import {
+  ANONYMOUS_NAME,
+  type Credential,
+  may,
+  type Need,
+  nameOf,
+  type Principal,
+} from '../../schema/principal.ts';
 import type { Resume, ResumeMode } from '../../schema/run.ts';
 import type { Verdict } from '../../tools/verdict.ts';
 import { commonUser, type People } from './people.ts';
@@ -99,7 +106,7 @@ const checkOther = (
 ): void => {
   const common =
     principal.credential.kind === 'anonymous'
-      ? '~anonymous'
+      ? ANONYMOUS_NAME
       : people && commonUser(people, principal.scope, run, principal);
   if (common !== undefined)
     throw new Forbidden(`a decision on '${tool}' must be by another than '${common}'`);
@@ -108,7 +115,7 @@ const checkOther = (
 const needing = (tool: string, grant: string): Forbidden =>
   new Forbidden(`a decision on '${tool}' needs ${grant}`, { code: 'forbidden', details: { needs: [grant] } });
 
-/** The author of a decision as stored: the verified user, else the name that the client sent. */
+/** The author of a decision as stored: the verified principal, else the name that the client sent. */
 export const authorOf = ({
   principal,
   decided_by,
@@ -118,7 +125,7 @@ export const authorOf = ({
   const actor: Actor | undefined = principal && actorOf(principal);
   if (!actor) return { ...(decided_by !== undefined && { decided_by }), ...passed };
   return {
-    decided_by: actor.user,
+    decided_by: nameOf(actor),
     ...(decided_by !== undefined && { decided_as: decided_by }),
     principal: actor,
     ...(digest !== undefined && { digest }),

@@ -1,5 +1,5 @@
 import { allows, parseTokenGrants } from '../../schema/grants.ts';
-import type { Credential, Principal } from '../../schema/principal.ts';
+import { ADMIN_NAME, type Credential, type Principal } from '../../schema/principal.ts';
 import type { KeyRow, Store } from '../../store/index.ts';
 
 /**
@@ -20,7 +20,7 @@ export const commonUser = (
   decider: Principal,
 ): string | undefined => {
   // Input without a user is of the admin token or anonymous; nothing proves that the decision is of another person.
-  if (decider.user === undefined) return run.user === undefined ? '~admin' : undefined;
+  if (decider.user === undefined) return run.user === undefined ? ADMIN_NAME : undefined;
   const behind = usersBehind(people, scope, run);
   return usersBehind(people, scope, decider).find((user) => behind.includes(user));
 };
@@ -45,7 +45,7 @@ const keysBehind = ({ keys }: People, scope: string, { user, credential }: Side)
 
 /** An admin gains no rights by the keys that it makes. */
 const isAdmin = ({ users }: People, scope: string, maker: string): boolean => {
-  if (maker === '~admin') return true;
+  if (maker === ADMIN_NAME) return true;
   const user = users.get(scope, maker);
   return user !== undefined && allows(parseTokenGrants([...user.grants, ...user.token_grants]), 'admin');
 };
