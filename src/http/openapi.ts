@@ -40,7 +40,8 @@ const SCHEMES = {
   bearer: {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API key of a user that has one of the grants in `x-grants`.',
+    description:
+      'An API key of a user that has one of the grants in `x-grants`; any key if the list is empty.',
   },
   session: {
     type: 'apiKey',
@@ -147,22 +148,22 @@ const operation = (
 
 type Scheme = keyof typeof SCHEMES;
 
+type Alternatives = [Record<string, string[]>, ...Record<string, string[]>[]];
+
+/** An operation that reads a credential names its grants; any principal may use one without grants. */
+type Security = { security: [] } | { security: Alternatives; 'x-grants': string[] };
+
 /** Returns the alternatives of credentials; an empty one where none is needed. */
-const securityOf = (
-  { method, spec }: Described,
-  isOpen: boolean,
-): { security: Record<string, string[]>[]; 'x-grants'?: string[] } => {
+const securityOf = ({ method, spec }: Described, isOpen: boolean): Security => {
   const { surface, isOptional: admitsNobody, grants } = createDoor(spec.needs);
   const isOptional =
     (admitsNobody && surface !== undefined) ||
     (isOpen && spec.security === undefined && (surface === 'agent-invocation' || spec.anonymous === true));
-  return {
-    security: [
-      ...(isOptional ? [{}] : []),
-      ...schemeNames({ method, spec }).map((scheme) => ({ [scheme]: [] })),
-    ],
-    ...(grants.length > 0 && { 'x-grants': [...grants] }),
-  };
+  const [first, ...others] = [
+    ...(isOptional ? [{}] : []),
+    ...schemeNames({ method, spec }).map((scheme) => ({ [scheme]: [] })),
+  ];
+  return first ? { security: [first, ...others], 'x-grants': [...grants] } : { security: [] };
 };
 
 const schemeNames = ({ method, spec }: Described): Scheme[] => {

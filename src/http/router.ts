@@ -83,7 +83,9 @@ export const familyEntries = (family: Family): PathEntry[] => {
 };
 
 /** A route that is open to requests without a credential belongs to the surface that accepts them. */
-const doorOf = ({ needs, anonymous }: Route['spec']): Door => {
+const doorOf = ({ id, needs, anonymous, security }: Route['spec']): Door => {
+  if (needs === 'nothing' && (security !== undefined || anonymous))
+    throw new Error(`route '${id}' needs nothing, so it must not limit its credentials`);
   const door = createDoor(needs);
   return anonymous ? { ...door, surface: 'agent-invocation' } : door;
 };

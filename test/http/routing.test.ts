@@ -172,5 +172,7 @@ t.test('a route that declares no grant does not compile, and is not served (chec
   // @ts-expect-error no such grant
   const misspelled = route.get('/open', { ...unknown, needs: 'observes' });
   t.throws(() => groupByPath([misspelled]), { message: 'a route needs the unknown grant observes' });
+  const limited = route.get('/open', { ...unknown, needs: 'nothing', security: 'extendedCardBearer' });
+  t.throws(() => groupByPath([limited]), { message: /^route 'open' needs nothing/ });
   t.end();
 });
