@@ -1,10 +1,13 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { z } from 'zod';
 import { digestOfCall } from '../../src/schema/call-digest.ts';
+import type { Run, WaitingTicket } from '../../src/schema/run.ts';
+import { defineTool } from '../../src/tools/define-tool.ts';
 import { asks } from './models.ts';
-import { eventually } from './troupe.ts';
+import { ADMIN_TOKEN, eventually } from './troupe.ts';
 import { runEcho, type User, withUsers } from './users.ts';
 
-/** The right to decide: identity.md 4, checks 47, 60, 63, 66 and 69. */
+/** The right to decide: identity.md 4, checks 47, 60, 63, 66, 67 and 69. */
 
 const DIGEST = digestOfCall({ tool: 'risky', arguments: {} });
 const yes = { toolCallId: 'c1', action: 'resume', payload: { approved: true } };
@@ -102,4 +105,86 @@ t.test('a decision in a chat request needs the same grant', async (t) => {
   };
   t.equal((await narrow.post('/v1/ai-sdk/chat', body)).status, 403);
   t.strictSame(service.tools.executed, []);
+});
+
+/** A run of `lead` whose delegate waits for the approval of `get_weather` and `send_mail`. */
+const delegated = async (t: Test) => {
+  const executed: string[] = [];
+  const asking = (id: string) =>
+    defineTool({
+      id,
+      description: id,
+      input: z.object({}),
+      needsApproval: true,
+      execute: () => ({ data: executed.push(id) }),
+    });
+  const service = await withUsers(t, { app: { tools: [asking('get_weather'), asking('send_mail')] } });
+  const lead = { id: 'lead', model_id: 'steps', delegates: ['steps'] };
+  const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  t.equal((await service.call('PUT', '/v1/config/agents/lead', lead, admin)).status, 200);
+  service.models.steps.push(
+    asks(['d1', 'agent_run_steps', { prompt: 'x' }]),
+    asks(['w', 'get_weather'], ['m', 'send_mail']),
+  );
+  const alice = service.user('alice');
+  await runEcho(alice, 't1', { agentId: 'lead' });
+  const open = async (): Promise<WaitingTicket | undefined> =>
+    (Object((await alice.get('/v1/threads/t1/runs/latest')).body) as Run).waiting?.tickets?.[0];
+  const listed = await open();
+  if (!listed) throw new Error('the run does not wait');
+  return { service, alice, executed, open, listed };
+};
+
+t.test('a decision on all calls of a delegate needs the grant for each of them (check 67)', async (t) => {
+  const { service, alice, executed, open, listed } = await delegated(t);
+  const { ticket_id, digest = '' } = listed;
+  t.strictSame(listed.tickets?.map(({ tool }) => tool).sort(), ['get_weather', 'send_mail']);
+  const decider = service.user('bob', 'read:all', 'decide:steps/get_*');
+  const missing = {
+    status: 403,
+    body: {
+      error: "a decision on 'send_mail' needs decide:steps/send_mail",
+      needs: ['decide:steps/send_mail'],
+    },
+  };
+  for (const id of ['d1', ticket_id])
+    for (const action of ['resume', 'cancel'])
+      t.match(await decide(decider, { ...yes, toolCallId: id, action, digest }), missing, `${action} ${id}`);
+  const mail = digestOfCall({ tool: 'send_mail', arguments: {} });
+  t.match(await decide(decider, { ...yes, toolCallId: 'perm_m', digest: mail }), missing);
+  t.equal((await open())?.digest, digest, 'nothing was decided');
+
+  const weather = digestOfCall({ tool: 'get_weather', arguments: {} });
+  t.equal((await decide(decider, { ...yes, toolCallId: 'perm_w', digest: weather })).status, 202);
+  const rest = await eventually(open, (ticket) => ticket !== undefined && ticket.ticket_id !== ticket_id);
+  t.strictSame(executed, ['get_weather'], 'only the decided call was executed');
+  t.strictSame(
+    rest?.tickets?.map(({ tool }) => tool),
+    ['send_mail'],
+  );
+  const old = { ...yes, toolCallId: rest?.ticket_id, digest };
+  const changed = { status: 409, body: { error: 'the call has changed' } };
+  for (const user of [service.user('rita', 'approver'), alice]) t.match(await decide(user, old), changed);
+  t.equal((await decide(alice, { ...old, toolCallId: 'd1' })).status, 409, 'the id of the delegating call');
+  t.match((await decide(alice, { ...old, toolCallId: ticket_id })).status, /40[49]/, 'the decided ticket');
+  t.strictSame(executed, ['get_weather']);
+  t.equal((await decide(alice, { ...old, digest: String(rest?.digest) })).status, 202);
+  await eventually(
+    async () => executed,
+    ({ length }) => length === 2,
+  );
+});
+
+t.test('the routes of runs check the grant for the calls of a delegate (check 67)', async (t) => {
+  const { service, executed, open, listed } = await delegated(t);
+  const decider = service.user('bob', 'read:all', 'decide:steps/get_*');
+  const run = (await service.user('alice').get('/v1/threads/t1/runs/latest')).body;
+  const byRun = { ...yes, toolCallId: listed.ticket_id, digest: String(listed.digest) };
+  t.equal((await decider.post(`/v1/runs/${run.run_id}/decision`, byRun)).status, 403);
+  const [below] = listed.tickets ?? [];
+  t.ok(below);
+  const mail = { ...yes, toolCallId: 'perm_m', digest: digestOfCall({ tool: 'send_mail', arguments: {} }) };
+  t.equal((await decider.post(`/v1/runs/${below?.run_id}/decision`, mail)).status, 403);
+  t.equal((await open())?.digest, listed.digest);
+  t.strictSame(executed, []);
 });
