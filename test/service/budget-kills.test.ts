@@ -44,7 +44,7 @@ const spentBy = ({ input_tokens, output_tokens, cut_off }: Run): number =>
 
 const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
-t.setTimeout(LONG ? 900_000 : 120_000);
+t.setTimeout(LONG ? 7_200_000 : 120_000);
 
 t.test(`${KILLS} kills leave counters that equal the usage of the runs (check 79)`, async (t) => {
   const dir = t.testdir();
