@@ -65,37 +65,40 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
     }
   });
 
-  t.test('hides screens without grant, names the missing one, and sends no request for them', async (t) => {
-    const { page, go, rest, asked } = await house.visit(t, { token: ada });
-    await go('/');
-    await page.waitForURL('**/playground');
-    const shown = await links(page);
-    for (const name of ['Playground', 'Inbox', 'Runs', 'Threads', 'API Keys', 'Usage', 'Connections'])
-      t.ok(
-        shown.some((link) => link.startsWith(name)),
-        name,
+  t.test(
+    'hides screens without grant, names the missing one, and sends no request for them (check 99)',
+    async (t) => {
+      const { page, go, rest, asked } = await house.visit(t, { token: ada });
+      await go('/');
+      await page.waitForURL('**/playground');
+      const shown = await links(page);
+      for (const name of ['Playground', 'Inbox', 'Runs', 'Threads', 'API Keys', 'Usage', 'Connections'])
+        t.ok(
+          shown.some((link) => link.startsWith(name)),
+          name,
+        );
+      for (const name of ['Dashboard', 'Agents', 'Providers', 'Datasets', 'Users', 'Budgets', 'System'])
+        t.notOk(shown.includes(name), name);
+      await go('/providers');
+      await page.getByRole('heading', { name: 'Providers needs the grant observe' }).waitFor();
+      await page.getByText('read the configuration, traces, statistics and logs of all scopes').waitFor();
+      await go('/users');
+      await page.getByRole('heading', { name: 'Users needs the grant manage' }).waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill('providers');
+      await page.getByText('Nothing matches').waitFor();
+      await page.keyboard.press('Escape');
+      for (const path of ['/inbox', '/runs', '/threads', '/keys', '/usage']) {
+        await go(path);
+        await rest();
+      }
+      t.strictSame(
+        asked.filter((one) => /\/v1\/(capabilities|config|audit-log|agents)/.test(one)),
+        [],
+        'no read that the service would refuse',
       );
-    for (const name of ['Dashboard', 'Agents', 'Providers', 'Datasets', 'Users', 'Budgets', 'System'])
-      t.notOk(shown.includes(name), name);
-    await go('/providers');
-    await page.getByRole('heading', { name: 'Providers needs the grant observe' }).waitFor();
-    await page.getByText('read the configuration, traces, statistics and logs of all scopes').waitFor();
-    await go('/users');
-    await page.getByRole('heading', { name: 'Users needs the grant manage' }).waitFor();
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('providers');
-    await page.getByText('Nothing matches').waitFor();
-    await page.keyboard.press('Escape');
-    for (const path of ['/inbox', '/runs', '/threads', '/keys', '/usage']) {
-      await go(path);
-      await rest();
-    }
-    t.strictSame(
-      asked.filter((one) => /\/v1\/(capabilities|config|audit-log|agents)/.test(one)),
-      [],
-      'no read that the service would refuse',
-    );
-  });
+    },
+  );
 
   t.test('offers a member the agents that it may invoke, and a reader no changes', async (t) => {
     const { page, go } = await house.visit(t, { token: await keyOf('eve', 'read', 'invoke:echo') });
@@ -154,7 +157,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), 375);
   });
 
-  t.test('signs in with a key, and leads to the address that was asked for', async (t) => {
+  t.test('signs in with a key, and leads to the address that was asked for (check 99)', async (t) => {
     const { page, load } = await house.visit(t, { token: null, noisy: true });
     await load('/sign-in?error=mismatch&return_to=/keys');
     await page.getByText('The response belongs to a sign-in that this browser has not started').waitFor();
@@ -247,7 +250,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test(
-    'shows what waits unmasked, escapes invisible characters, and sends the digest of that',
+    'shows what waits unmasked, escapes invisible characters, and sends the digest of that (check 99)',
     async (t) => {
       const run = await asksFor('whole', 'whole-too');
       const { page, go } = await house.visit(t, { token: ada });
