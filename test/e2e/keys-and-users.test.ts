@@ -17,7 +17,7 @@ const serve = async (t: Test, data: string, env: Record<string, string> = ADMIN)
 
 const BOT = ['--user', 'ci-bot', '--new-user', 'service', '--user-grant', 'member', 'observe'];
 
-t.test('prints a new key alone, and manages keys and users of a running service', async (t) => {
+t.test('prints a new key alone, and manages keys and users of a running service (check 23)', async (t) => {
   const data = join(t.testdir(), 'data');
   const { url } = await serve(t, data);
   const at = ['--url', url];
@@ -65,7 +65,7 @@ t.test('prints a new key alone, and manages keys and users of a running service'
   });
 });
 
-t.test('works on the folder of a stopped service', async (t) => {
+t.test('works on the folder of a stopped service (check 23)', async (t) => {
   const data = join(t.testdir(), 'data');
   const offline = (...args: string[]): Promise<Ended> =>
     runHere([...args, '--offline', '--storage-dir', data]);

@@ -63,7 +63,7 @@ const ask = (
     asked.end(body);
   });
 
-t.test('answers with HTTPS, and asks browsers to use nothing else', async (t) => {
+t.test('answers with HTTPS, and asks browsers to use nothing else (check 10)', async (t) => {
   const { port } = await serveTls(t);
   const text = 'café 🎭 '.repeat(20_000);
   const echoed = await ask(port, '/echo', { body: JSON.stringify({ text }) });
@@ -82,7 +82,7 @@ t.test('sends no such header without TLS', async (t) => {
   t.equal((await fetch(`${url}/secret`)).headers.get('strict-transport-security'), null);
 });
 
-t.test('does not answer plain HTTP on the port, and still serves other clients', async (t) => {
+t.test('does not answer plain HTTP on the port, and still serves other clients (check 10)', async (t) => {
   const { port } = await serveTls(t);
   const plain = connect(port, '127.0.0.1');
   let received = '';

@@ -55,7 +55,7 @@ const started = async (t: Test, settings: TroupeOptions['settings'] = {}, app: T
   };
 };
 
-t.test('accepts requests of this host without a credential', async (t) => {
+t.test('accepts requests of this host without a credential (checks 1, 4)', async (t) => {
   const { url, get, run } = await started(t);
   t.equal((await run()).status, 200);
   t.equal((await get('/metrics')).status, 200);
@@ -86,7 +86,7 @@ for (const [header, value] of [
   ['x-forwarded-client-cert', 'Hash=1'],
 ] as const) {
   t.test(
-    `requires a credential of a request with ${header}: ${JSON.stringify(value)}, which a proxy sent`,
+    `requires a credential of a request with ${header}: ${JSON.stringify(value)}, which a proxy sent (check 4)`,
     async (t) => {
       const { get, run } = await started(t);
       const refused = await run({ [header]: value });
@@ -100,36 +100,39 @@ for (const [header, value] of [
   );
 }
 
-t.test('`never` and an outside public URL require a credential on all but the open paths', async (t) => {
-  for (const settings of [
-    { identity: { anonymous: 'never' } },
-    { public_url: 'https://agents.example' },
-  ] as const) {
-    const { get, run } = await started(t, settings);
-    t.same((await run()).body, { error: 'authentication required' });
-    for (const path of ['/metrics', '/v1/threads', '/v1/a2a/tasks', '/v1/ai-sdk/threads/t/messages']) {
-      t.equal((await get(path)).status, 401, path);
+t.test(
+  '`never` and an outside public URL require a credential on all but the open paths (check 6)',
+  async (t) => {
+    for (const settings of [
+      { identity: { anonymous: 'never' } },
+      { public_url: 'https://agents.example' },
+    ] as const) {
+      const { get, run } = await started(t, settings);
+      t.same((await run()).body, { error: 'authentication required' });
+      for (const path of ['/metrics', '/v1/threads', '/v1/a2a/tasks', '/v1/ai-sdk/threads/t/messages']) {
+        t.equal((await get(path)).status, 401, path);
+      }
+      for (const path of ['/health', '/openapi.json', '/.well-known/agent-card.json']) {
+        t.equal((await get(path)).status, 200, path);
+      }
+      const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
+      t.equal((await run(admin)).status, 200, 'the admin token invokes agents too');
+      t.equal((await get('/metrics', admin)).status, 200);
+      const document = (await get('/openapi.json')).body as { paths: Record<string, { get?: object }> };
+      t.match(document.paths['/v1/threads']?.get, {
+        security: [{ adminBearer: [] }, { bearer: [] }],
+        'x-grants': ['read'],
+      });
     }
-    for (const path of ['/health', '/openapi.json', '/.well-known/agent-card.json']) {
-      t.equal((await get(path)).status, 200, path);
-    }
-    const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
-    t.equal((await run(admin)).status, 200, 'the admin token invokes agents too');
-    t.equal((await get('/metrics', admin)).status, 200);
-    const document = (await get('/openapi.json')).body as { paths: Record<string, { get?: object }> };
-    t.match(document.paths['/v1/threads']?.get, {
-      security: [{ adminBearer: [] }, { bearer: [] }],
-      'x-grants': ['read'],
+    const { run } = await started(t, {
+      public_url: 'https://agents.example',
+      identity: { anonymous: 'loopback' },
     });
-  }
-  const { run } = await started(t, {
-    public_url: 'https://agents.example',
-    identity: { anonymous: 'loopback' },
-  });
-  t.equal((await run()).status, 200, 'a given setting is kept');
-});
+    t.equal((await run()).status, 200, 'a given setting is kept');
+  },
+);
 
-t.test('a service on all addresses is closed unless the setting opens it', async (t) => {
+t.test('a service on all addresses is closed unless the setting opens it (check 2)', async (t) => {
   const on = (anonymous?: 'always') =>
     started(t, { http_addr: '0.0.0.0:0', ...(anonymous && { identity: { anonymous } }) });
   const closed = await on();
@@ -146,7 +149,7 @@ t.test('a service on all addresses is closed unless the setting opens it', async
   t.equal(await isOpen(here), false);
 });
 
-t.test('ignores a credential that a proxy may have added, where none is needed', async (t) => {
+t.test('ignores a credential that a proxy may have added, where none is needed (check 8)', async (t) => {
   const open = await started(t);
   const closed = await started(t, { identity: { anonymous: 'never' } });
   for (const authorization of ['Basic x', 'Bearer nope', 'Bearer']) {
@@ -180,29 +183,86 @@ t.test('a short admin token cannot be tried freely where credentials are ignored
   t.equal((await run()).status, 200, 'requests without a credential are unaffected');
 });
 
-t.test('a page of another site cannot act, even with a header that authenticates nothing', async (t) => {
-  const { run } = await started(t);
-  const pages: Record<string, string>[] = [
-    { origin: 'https://evil.example' },
-    { origin: 'null' },
-    { 'sec-fetch-site': 'cross-site' },
-    { origin: 'https://evil.example', authorization: 'Bearer nope' },
-  ];
-  for (const headers of pages) {
-    const refused = await run(headers);
-    t.equal(refused.status, 403, JSON.stringify(headers));
-    t.match(refused.body, { code: 'cross_site' });
-  }
-  const authorization = `Bearer ${ADMIN_TOKEN}`;
-  t.equal(
-    (await run({ origin: 'https://evil.example', authorization })).status,
-    200,
-    'a browser adds no token itself',
+t.test(
+  'a page of another site cannot act, even with a header that authenticates nothing (check 5)',
+  async (t) => {
+    const { run } = await started(t);
+    const pages: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { origin: 'https://evil.example', authorization: 'Bearer nope' },
+    ];
+    for (const headers of pages) {
+      const refused = await run(headers);
+      t.equal(refused.status, 403, JSON.stringify(headers));
+      t.match(refused.body, { code: 'cross_site' });
+    }
+    const authorization = `Bearer ${ADMIN_TOKEN}`;
+    t.equal(
+      (await run({ origin: 'https://evil.example', authorization })).status,
+      200,
+      'a browser adds no token itself',
+    );
+  },
+);
+
+type Described = { security?: object[]; 'x-grants'?: string[] };
+
+/** All operations, whether requests without a credential may use them. Parameters of paths have a value. */
+const operationsOf = async (url: string) => {
+  const { paths } = (await send(url, '/openapi.json')).body as {
+    paths: Record<string, Record<string, Described>>;
+  };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { security = [] }]) => ({
+      method: method.toUpperCase(),
+      path: path.replaceAll(/\{\w+\}/g, 'x'),
+      isOpen: security.length === 0,
+      isAnonymous: security.some((each) => Object.keys(each).length === 0),
+    })),
   );
+};
+
+const PAGES_ELSEWHERE: Record<string, string>[] = [
+  { origin: 'https://evil.example' },
+  { origin: 'null' },
+  { 'sec-fetch-site': 'cross-site' },
+];
+
+t.test('a page of another site can use no operation that changes state (check 5)', async (t) => {
+  const { url, get } = await started(t, { identity: { anonymous: 'always' } });
+  const changes = (await operationsOf(url)).filter(({ method, isOpen }) => method !== 'GET' && !isOpen);
+  t.ok(changes.length > 60, `${changes.length} operations`);
+  for (const { method, path, isAnonymous } of changes) {
+    for (const page of PAGES_ELSEWHERE) {
+      // No request has a body.
+      const headers = { ...page, 'a2a-version': '1.0' };
+      const { status, body } = await send(url, path, { method, headers });
+      const name = `${method} ${path} of ${JSON.stringify(page)}`;
+      t.equal(status, isAnonymous || status === 403 ? 403 : 401, name);
+      if (status === 403) t.match(JSON.stringify(body), /cross_site|requests that pages of/, name);
+    }
+  }
+  t.match((await get('/v1/threads')).body, { total: 0 }, 'nothing was created');
+});
+
+t.test('no operation of the admin API is anonymous, whatever the setting (check 9)', async (t) => {
+  for (const anonymous of ['loopback', 'always', 'never'] as const) {
+    // Without the setting, the extended card is answered with 501.
+    const a2a_extended_card_bearer_token = 'token-of-the-extended-card';
+    const { url } = await started(t, { identity: { anonymous }, a2a_extended_card_bearer_token });
+    const closed = (await operationsOf(url)).filter(({ isOpen, isAnonymous }) => !isOpen && !isAnonymous);
+    t.ok(closed.length > 60, `${closed.length} operations`);
+    for (const { method, path } of closed) {
+      const { status } = await send(url, path, { method, headers: { 'a2a-version': '1.0' } });
+      t.equal(status, 401, `${method} ${path} with ${anonymous}`);
+    }
+  }
 });
 
 t.test(
-  'the principal of a program is used, its refusal is a 401, and without one the credential is judged',
+  'the principal of a program is used, its refusal is a 401, and without one the credential is judged (check 7)',
   async (t) => {
     const alice = createPrincipal({ scope: 'acme', user: 'alice', grants: ['invoke:echo'] });
     for (const later of [false, true]) {
@@ -246,7 +306,7 @@ t.test('a principal of a program has a user that can be stored', async (t) => {
   }
 });
 
-t.test('every route checks its grant before its body', async (t) => {
+t.test('every route checks its grant before its body (check 58)', async (t) => {
   const { url } = await started(
     t,
     {},

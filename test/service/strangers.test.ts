@@ -75,7 +75,7 @@ const answerTo = async (
     ...(body !== undefined && { body: JSON.stringify(body) }),
     signal: controller.signal,
   });
-  const endless = path.endsWith('/events/stream');
+  const endless = /\/events\/stream$|:subscribe$/.test(path);
   const text = endless && response.ok ? await firstPiece(response) : await response.text();
   controller.abort();
   return `${response.status} ${text.replaceAll(id, '<id>')}`;
@@ -127,6 +127,51 @@ t.test('an id of another user is answered like an id that was never used', async
     before.map(({ body }) => body),
     'nothing of the owner has changed',
   );
+});
+
+/** Posts that only read. */
+const READS = /:subscribe$/;
+
+t.test('a reader, the owner and an admin may do what the rights on a thread allow (check 47)', async (t) => {
+  const service = await withUsers(t);
+  const [alice, bob, root] = [service.user('alice'), service.user('bob'), service.user('root', 'admin')];
+  const waiting = async (thread: string): Promise<string> => {
+    service.models.steps.push(asks(['c1', 'risky']));
+    await runEcho(alice, thread, { agentId: 'steps' });
+    const { body } = await alice.get(`/v1/threads/${thread}/runs`);
+    return String((body.items as { run_id: string }[])[0]?.run_id);
+  };
+  const run_id = await waiting('hers');
+  await alice.call('PATCH', '/v1/threads/hers', { visibility: 'read' });
+  const idIn = ({ path }: Operation): string => (/\/runs\/\{|task/.test(path) ? run_id : 'hers');
+  const operations = await operationsOf(service);
+  const isRead = ({ method, path }: Operation): boolean => method === 'GET' || READS.test(path);
+  for (const operation of operations.filter(isRead)) {
+    const name = `${operation.method} ${operation.path}`;
+    const own = plain(await answerTo(service, alice, operation, idIn(operation)));
+    t.equal(plain(await answerTo(service, bob, operation, idIn(operation))), own, `${name} of a reader`);
+    t.equal(plain(await answerTo(service, root, operation, idIn(operation))), own, `${name} of an admin`);
+  }
+  for (const operation of operations.filter((each) => !isRead(each))) {
+    const name = `${operation.method} ${operation.path}`;
+    t.match(await answerTo(service, bob, operation, idIn(operation)), /^403 /, `${name} of a reader`);
+  }
+  t.match(
+    (await alice.get(`/v1/runs/${run_id}`)).body,
+    { status: 'waiting' },
+    'readers have changed nothing',
+  );
+  t.match((await alice.get('/v1/threads/hers')).body, { visibility: 'read' });
+  let turn = 0;
+  for (const user of [alice, root]) {
+    for (const operation of operations.filter((each) => !isRead(each))) {
+      turn += 1;
+      const run = await waiting(`turn-${turn}`);
+      const id = idIn(operation) === run_id ? run : `turn-${turn}`;
+      const answer = await answerTo(service, user, operation, id);
+      t.notMatch(answer, /^(401|403|5\d\d) /, `${operation.method} ${operation.path}`);
+    }
+  }
 });
 
 t.test('protocols see nothing of the live run of another user', async (t) => {
