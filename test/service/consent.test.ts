@@ -67,7 +67,7 @@ const nextTicket = async (troupe: Troupe, before: string | undefined): Promise<W
   return found;
 };
 
-t.test('rejects an ambiguous payload and keeps the ticket open', async (t) => {
+t.test('rejects an ambiguous payload and keeps the ticket open (check 61)', async (t) => {
   const { troupe, executed } = await open(t);
   troupe.models.steps.push(asks(call('c1', 'write', 'X')));
   const { run_id } = await run(troupe, 'solo');
@@ -86,7 +86,7 @@ t.test('rejects an ambiguous payload and keeps the ticket open', async (t) => {
   t.strictSame(executed, [{ tool: 'write', note: 'X' }]);
 });
 
-t.test('does not apply a duplicate decision to a later call with the same id', async (t) => {
+t.test('does not apply a duplicate decision to a later call with the same id (check 62)', async (t) => {
   const { troupe, executed } = await open(t);
   troupe.models.steps.push(asks(call('call_0', 'read', 'a')), asks(call('call_0', 'write', 'DANGEROUS')));
   await run(troupe, 'solo');
@@ -107,7 +107,7 @@ t.test('does not apply a duplicate decision to a later call with the same id', a
   );
 });
 
-t.test('does not apply a late decision on a cancelled run to a call of the next run', async (t) => {
+t.test('does not apply a late decision on a cancelled run to a call of the next run (check 62)', async (t) => {
   const { troupe, executed } = await open(t);
   troupe.models.steps.push(asks(call('call_0', 'read', 'a')), asks(call('call_0', 'write', 'DANGEROUS')));
   await run(troupe, 'solo');
