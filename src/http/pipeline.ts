@@ -12,13 +12,13 @@ import { chooseRequestId, createRequestHeaders, type RequestHeaders } from './he
 import type { HostCheck } from './hosts.ts';
 import type { Needs } from './needs.ts';
 import type { Origin } from './origin.ts';
-import type { Found, Paths } from './paths.ts';
+import type { Found } from './paths.ts';
 import { type Arrival, KEY_HEADER, type Reception, receive, receiveLater } from './reception.ts';
 import type { IdempotencyPort } from './repeats.ts';
 import type { Reply } from './reply.ts';
 import { allowedOn, type Endpoint, methodLabel, namedParams, type PathEntry, refusing } from './router.ts';
+import type { Routing } from './routing.ts';
 import { createSenders, type SenderDeps } from './senders.ts';
-import type { Unrouted } from './unrouted.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 
 /**
@@ -32,9 +32,7 @@ export type PipelineDeps = SenderDeps & {
   context: ExchangeContext;
   caller: Caller;
   bodyBudget: BodyBudget;
-  paths: Paths<PathEntry>;
-  /** The first that returns a response handles a request without a matching route; otherwise it is rejected. */
-  unrouted?: readonly Unrouted[] | undefined;
+  routing: Routing;
   /** If absent, any host is accepted. */
   acceptsHost?: HostCheck | undefined;
   authenticate: Authenticate;
@@ -75,7 +73,7 @@ export const createPipeline = (deps: PipelineDeps) => {
     }
     const headers = createRequestHeaders(req, () => senders.isTrusted(res, from));
     const origin = req.getHeader('origin');
-    const found = deps.paths.find(req.getUrl(), method);
+    const found = deps.routing.paths.find(req.getUrl(), method);
     const exchange = openExchange(context, res, {
       method,
       route: found?.entry.path ?? 'unmatched',
@@ -133,7 +131,7 @@ const checkHost = ({ acceptsHost }: Pipeline, { found, req, from }: Incoming): v
 
 /** Returns the route, or for a request that its family refuses, an endpoint that does so once its principal is known. */
 const findEndpoint = (
-  { paths }: Pipeline,
+  { routing: { paths } }: Pipeline,
   { exchange: { method }, found, req, headers: { get: header } }: Incoming,
 ): Endpoint | undefined => {
   const route = found?.entry.endpoints.get(method);
@@ -209,7 +207,7 @@ const authorize = (pipeline: Pipeline, arrival: Arrival, req: WireRequest): void
 };
 
 const readUnrouted = (
-  { unrouted = [] }: Pipeline,
+  { routing: { unrouted } }: Pipeline,
   { exchange, req, headers: { get: header } }: Incoming,
 ): Reply | undefined => {
   for (const { label, answer } of unrouted) {
@@ -221,7 +219,7 @@ const readUnrouted = (
   return undefined;
 };
 
-const createRefusal = ({ paths }: Pipeline, { exchange, found, req }: Incoming): Refusal => {
+const createRefusal = ({ routing: { paths } }: Pipeline, { exchange, found, req }: Incoming): Refusal => {
   if (!found) return new Refusal(404, `no such path: ${req.getUrl()}`);
   const { path } = found.entry;
   const allow = allowedOn(paths, req.getUrl()).join(', ');

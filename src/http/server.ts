@@ -5,33 +5,29 @@ import type { RequestLimits } from '../schema/request-limits.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { createCaller } from './call.ts';
 import { createConnectionBudget, mostConnections } from './connection-budget.ts';
+import { createEarlyRequests } from './early-requests.ts';
 import type { Exchange, ExchangeContext, Observer } from './exchange.ts';
-import type { Family } from './family.ts';
 import { createFetch, type Local } from './fetch.ts';
 import { createGate } from './gate.ts';
 import type { HostCheck } from './hosts.ts';
 import type { ListenAddress } from './listen-address.ts';
 import { listenOnNode } from './node-socket.ts';
 import type { OpenApiInfo } from './openapi.ts';
-import { openApiRoute } from './openapi-route.ts';
-import { createPaths } from './paths.ts';
 import { createPipeline } from './pipeline.ts';
 import { createRepeats, type IdempotencyPort } from './repeats.ts';
-import type { Route } from './route.ts';
-import { familyEntries, groupByPath } from './router.ts';
+import { firstRouting, hasRoute, routingOf, type Surface } from './routing.ts';
 import { type Listening, listenOn } from './socket.ts';
 import { flushStreams } from './sse.ts';
 import { createStreamHub } from './stream-hub.ts';
-import type { TlsFiles } from './tls.ts';
-import type { Unrouted } from './unrouted.ts';
+import type { Tls, TlsFiles } from './tls.ts';
 import { createUnsent } from './unsent.ts';
 import type { HttpServerChoice } from './uws.ts';
 
 /** Serves a route table on a socket and to embedding programs. It is independent of what the routes do. */
 
-export type HttpDeps = {
-  routes: Route[];
-  families?: readonly Family[];
+export type HttpDeps = Surface & {
+  /** Set if these are only the first routes: requests for other paths wait for the rest, see `complete`. */
+  isPartial?: true;
   settings: {
     body_limit_bytes: number;
     attachment_body_limit_bytes: number;
@@ -50,8 +46,6 @@ export type HttpDeps = {
     /** If absent, connections are not encrypted. */
     tls?: TlsFiles | undefined;
   };
-  /** Handles paths without a matching route. */
-  unrouted?: readonly Unrouted[] | undefined;
   /** If absent, any host is accepted. */
   acceptsHost?: HostCheck | undefined;
   /** Host of the public address; without it, clients use the address that they connect to. */
@@ -85,6 +79,8 @@ export type HttpDeps = {
 export type HttpServer = {
   /** Listens; port 0 selects a free one. Rejects if the address cannot be bound or a file of `tls` is unusable. */
   listen(server: HttpServerChoice, address: ListenAddress): Promise<{ port: number | undefined }>;
+  /** Adds the rest of a partial surface, and answers the requests that wait for it. */
+  complete(rest: Surface): void;
   /** Handles a request without a socket, even while nothing listens. */
   fetch: Local['fetch'];
   /** Accepts no new connections and answers new requests on open ones with 503. Requests in progress continue. */
@@ -111,9 +107,7 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     maxHeldFrames: settings.sse_buffer_size,
     observe: observe.stream,
   });
-  const { routes, families = [] } = deps;
-  const document = openApiRoute([...routes, ...families.flatMap((family) => family.routes)], deps.openApi);
-  const paths = createPaths([...groupByPath([...routes, document]), ...families.flatMap(familyEntries)]);
+  const routing = deps.isPartial ? firstRouting(deps.routes) : routingOf(deps, deps.openApi);
   const bodyBudget = createBodyBudget({
     limit: settings.request_buffer_bytes,
     timeoutMs: settings.body_timeout_ms,
@@ -124,15 +118,17 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     ...deps,
     scheme: settings.tls ? 'https' : 'http',
     context,
-    paths,
+    routing,
     bodyBudget,
     caller: createCaller({ ...deps, gate, hub, limits: deps.requestLimits, repeats }),
   });
-  const local = createFetch(answer);
+  const early = createEarlyRequests(answer, (req) => !deps.isPartial || hasRoute(routing, req));
+  const local = createFetch(early.answer);
 
   const sockets: Listening[] = [];
   const stopListening = (): void => {
     context.draining = true;
+    early.release();
     for (const socket of sockets) socket.stop();
   };
 
@@ -141,14 +137,14 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
       const budget = createConnectionBudget(mostConnections(), (most) =>
         log.warn('http.connection_limit', { most }),
       );
-      const tls = settings.tls && (await import('./tls.ts')).readTls(settings.tls);
-      if (tls && tls.expires.getTime() - Date.now() < EXPIRES_SOON_MS) {
-        log.warn('http.certificate_expires', { file: tls.cert_file, expires: tls.expires.toISOString() });
-      }
-      const options = { address, budget, tls };
-      const socket = await (uWS ? listenOn(uWS, answer, options) : listenOnNode(answer, options));
+      const options = { address, budget, tls: settings.tls && (await readCertificate(settings.tls, log)) };
+      const socket = await (uWS ? listenOn(uWS, early.answer, options) : listenOnNode(early.answer, options));
       sockets.push(socket);
       return { port: socket.port };
+    },
+    complete(rest) {
+      Object.assign(routing, routingOf({ ...rest, routes: [...deps.routes, ...rest.routes] }, deps.openApi));
+      early.release();
     },
     fetch: local.fetch,
     stopListening,
@@ -163,6 +159,14 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
       local.close();
     },
   };
+};
+
+const readCertificate = async (files: TlsFiles, log: HttpDeps['log']): Promise<Tls> => {
+  const tls = (await import('./tls.ts')).readTls(files);
+  if (tls.expires.getTime() - Date.now() < EXPIRES_SOON_MS) {
+    log.warn('http.certificate_expires', { file: tls.cert_file, expires: tls.expires.toISOString() });
+  }
+  return tls;
 };
 
 /** A certificate that expires within this time, or has expired, is reported at the start. */
