@@ -32,21 +32,24 @@ export const TARGET = 'node20.19';
 /** Modules of Node that a start does not need: together they take a tenth of its time. */
 const LATER_BUILTINS = ['child_process', 'dns', 'http', 'readline', 'zlib'];
 
+/** Packages that a start evaluates no part of, although modules that it loads import them. */
+const LATER_PACKAGES = ['re2js'];
+
 const LATER = '\0later:';
 
 /**
- * Loads these modules with the first use of one of their exports. An `import` would load them at once, and from Node 22
- * on, that of `node:http` evaluates `WebSocket` and thereby the HTTP client of Node.
+ * Evaluates these modules with the first use of one of their exports. An `import` would evaluate them at once, and from
+ * Node 22 on, that of `node:http` evaluates `WebSocket` and thereby the HTTP client of Node.
  */
-const laterBuiltins: Plugin = {
-  name: 'later-builtins',
+const laterModules: Plugin = {
+  name: 'later-modules',
   resolveId: {
     order: 'pre',
-    filter: { id: new RegExp(`^node:(?:${LATER_BUILTINS.join('|')})$`) },
-    handler: (name, _, { kind }) =>
-      kind === 'import-statement'
-        ? { id: LATER + name, moduleSideEffects: false }
-        : { id: name, external: true },
+    filter: { id: new RegExp(`^(?:node:(?:${LATER_BUILTINS.join('|')})|${LATER_PACKAGES.join('|')})$`) },
+    handler(name, _, { kind }) {
+      if (kind === 'import-statement') return { id: LATER + name, moduleSideEffects: false };
+      return LATER_PACKAGES.includes(name) ? undefined : { id: name, external: true };
+    },
   },
   load: {
     filter: { id: new RegExp(`^${LATER}`) },
@@ -54,11 +57,12 @@ const laterBuiltins: Plugin = {
   },
 };
 
-/** Returns the source of a module whose exports forward calls, `new`, and reads of properties. */
-const laterModule = (name: string): string => {
-  const names = Object.keys(process.getBuiltinModule(name) ?? {}).filter((each) => /^\w+$/.test(each));
+/** Returns the source of a module whose exports forward calls, `new`, `instanceof`, and reads of properties. */
+const laterModule = async (name: string): Promise<string> => {
+  const isPackage = LATER_PACKAGES.includes(name);
+  const names = Object.keys(await import(name)).filter((each) => /^\w+$/.test(each) && each !== 'default');
   return [
-    `const load = (name) => process.getBuiltinModule('${name}')[name];`,
+    `const load = (name) => ${isPackage ? `require('${name}')` : `process.getBuiltinModule('${name}')`}[name];`,
     'const later = (name) => new Proxy(function () {}, {',
     '  apply: (_, self, given) => Reflect.apply(load(name), self, given),',
     '  construct: (_, given) => Reflect.construct(load(name), given),',
@@ -104,7 +108,7 @@ const PROGRAMS: readonly Program[] = [
       'src/testing/index': 'src/testing/index.ts',
       'machines/index': 'machines/index.ts',
     },
-    plugins: [onlyUsedPartsOf, laterBuiltins, asciiOnly],
+    plugins: [onlyUsedPartsOf, laterModules, asciiOnly],
     // Modules are assigned to chunks without regard to the exports of entries.
     preserveEntrySignatures: 'allow-extension',
     output: {
