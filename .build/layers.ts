@@ -25,6 +25,7 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/commands/command-log.ts',
     'src/terminal/index.ts',
   ],
+  ['src/composition/surface.ts'],
 ];
 
 /** Returns the name of the chunk of a module; null for the default. */

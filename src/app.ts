@@ -7,6 +7,7 @@ import { openIdentity } from './composition/identity.ts';
 import type { AppInput } from './composition/input.ts';
 import { createPeers, type Peers } from './composition/peers.ts';
 import { createServer, type Server } from './composition/server.ts';
+import type { Protocols } from './composition/surface.ts';
 import { version } from './composition/version.ts';
 import type { Configuration } from './configuration/control-plane/service.ts';
 import { type UsedModel, usedModel } from './configuration/control-plane/used-model.ts';
@@ -70,6 +71,8 @@ type Parts = {
   config: Configuration;
   execution: Execution;
   server: Server;
+  /** Absent until the routes have been loaded. */
+  protocols?: Protocols;
 };
 
 /** @throws SettingsError, Invalid (a record), or an error of the store about its folder */
@@ -87,11 +90,13 @@ export const startApp = async (input: AppInput): Promise<App> => {
     : '';
   accounts.bound(url);
   execution.observability.start();
-  // Recovery starts last: a failed start must not have claimed, called or sent anything.
+  // Recovery starts once nothing can fail but the installation: a failed start must not have claimed or called anything.
   execution.recover();
   accounts.recover();
-  server.a2a.start();
   foundation.files.start();
+  const { a2a, mcp, evals } = await loadRoutes(parts, url);
+  a2a.start();
+  if (settings.mailbox.lifecycle === 'auto') evals.runs.recover();
 
   const model = (): UsedModel | undefined => usedModel(config.live, settings.default_agent_id);
   logStart(parts, url, model());
@@ -110,7 +115,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
     agents: () => config.live.agents().ids,
     model,
     pending: execution.runtime.pending,
-    serveMcp: server.mcp.serve,
+    serveMcp: mcp.serve,
     async stop(waiting) {
       await stop(parts, settings.shutdown_timeout_ms, (runs) => {
         foundation.log.info('service.waiting_for_runs', { runs });
@@ -119,6 +124,17 @@ export const startApp = async (input: AppInput): Promise<App> => {
       foundation.log.info('service.stopped');
     },
   };
+};
+
+/** Health checks are served before the routes are loaded, so a start is complete only afterwards. */
+const loadRoutes = async (parts: Parts, url: string): Promise<Protocols> => {
+  try {
+    parts.protocols = await parts.server.loadRoutes(url);
+    return parts.protocols;
+  } catch (error) {
+    await stop(parts, 0);
+    throw error;
+  }
 };
 
 const createParts = async (input: AppInput): Promise<Parts> => {
@@ -140,18 +156,19 @@ const createParts = async (input: AppInput): Promise<Parts> => {
 
 /** Waits up to `patience` milliseconds for executing runs, then shuts everything down. */
 const stop = async (
-  { foundation, peers, accounts, config, execution, server }: Parts,
+  { foundation, peers, accounts, config, execution, server, protocols }: Parts,
   patience: number,
   waiting: (runs: number) => void = () => {},
 ): Promise<void> => {
   server.http.stopListening();
   server.inspection.close();
   accounts.stop();
+  await protocols?.evals.runs.stop();
   await execution.stop(patience, waiting);
   // The last requests must write before the store closes. A timeout keeps a hanging request from blocking the stop.
   await withTimeout(server.http.answered(), LAST_REQUESTS_MS);
-  server.a2a.stop();
-  server.mcp.stop();
+  protocols?.a2a.stop();
+  protocols?.mcp.stop();
   await peers.close();
   // One event-loop tick, so that responses to suspended requests reach their sockets.
   await new Promise((resolve) => setImmediate(resolve));

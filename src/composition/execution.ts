@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type Assistant, createAssistant } from '../assistant/assistant.ts';
 import { sweepCounters, sweepUsage } from '../budgets/sweep.ts';
 import type { Configuration } from '../configuration/control-plane/service.ts';
-import { createEvals, type Evals } from '../evals/index.ts';
 import { createEventFeed, type EventFeed } from '../events/feed.ts';
 import { createResolver } from '../files/references.ts';
 import { createToolFiles } from '../files/tool-files.ts';
 import { startSweep } from '../idempotency/index.ts';
 import { createDecideCheck } from '../identity/decide-check.ts';
-import { createObserver } from '../observability/observer.ts';
 import { createTasks, type TaskService } from '../protocols/a2a/tasks.ts';
 import { createHeldRuns, type HeldRuns } from '../protocols/openai/held-runs.ts';
 import { createLegs, type Legs } from '../protocols/openai/legs.ts';
@@ -19,7 +17,6 @@ import { createRuntime, type LegBook, type Runtime, type RunWatch } from '../run
 import { monotonic } from '../schema/clock.ts';
 import type { AuthorizationService } from './authorizations.ts';
 import { createPausedRuns } from './budgets.ts';
-import { createFileLink } from './files.ts';
 import type { Foundation } from './foundation.ts';
 import { type Observability, startObservability } from './observability.ts';
 
@@ -33,7 +30,6 @@ export type Execution = {
   readonly chatStreams: ReplayBuffers;
   readonly heldRuns: HeldRuns;
   readonly runtime: Runtime;
-  readonly evals: Evals;
   readonly assistant: Assistant;
   /** Resumes the runs of an earlier process, unless the settings leave that to the operator. */
   recover(): void;
@@ -86,7 +82,6 @@ export const createExecution = async (
     tasks.moved(scope, runs);
     openAiLegs.moved(scope, runs);
   });
-  const evals = createEvaluations(foundation, config, { runtime, observability, events });
   const assistant = openAssistant(foundation, config, { runtime, observability });
   const stopSweeps = startSweeps(foundation, chatStreams);
   return {
@@ -97,17 +92,14 @@ export const createExecution = async (
     chatStreams,
     heldRuns,
     runtime,
-    evals,
     assistant,
     recover() {
       if (settings.mailbox.lifecycle !== 'auto') return;
       runtime.recover().catch((err) => log.error('recovery.failed', { err }));
       paused.recover();
-      evals.runs.recover();
     },
     async stop(patience, waiting) {
       stopSweeps();
-      await evals.runs.stop();
       await runtime.stop(patience, waiting);
     },
   };
@@ -147,8 +139,8 @@ const openChatStreams = ({ settings, clock }: Foundation): ReplayBuffers =>
     clock,
   });
 
-const openTranscripts = ({ store, log, files, settings }: Foundation): LegBook =>
-  createTranscriptBook(store.transcripts, createFileLink(files, settings), (err) =>
+const openTranscripts = ({ store, log, files }: Foundation): LegBook =>
+  createTranscriptBook(store.transcripts, files.links.link, (err) =>
     log.warn('openai.transcript_failed', { err }),
   );
 
@@ -171,33 +163,6 @@ const sweepingCounters = ({ store, clock, settings, log }: Foundation): NodeJS.T
 
 const sweepingKeys = ({ store, clock, settings, log }: Foundation): (() => void) =>
   startSweep({ store, clock, log, retentionMs: settings.idempotency.retention_secs * 1000 });
-
-const createEvaluations = (
-  { input, settings, log, clock, ids, metrics, store, meter, usage, actors }: Foundation,
-  { live }: Configuration,
-  { runtime, observability, events }: Pick<Execution, 'runtime' | 'observability' | 'events'>,
-): Evals =>
-  createEvals({
-    store,
-    clock,
-    ids,
-    run: (given) => runtime.ephemeral(given),
-    live,
-    meter,
-    usage,
-    traces: observability.traces,
-    spans: observability.replaySpans,
-    // Replays do not count in the statistics of agents.
-    observe: createObserver({ metrics, stats: undefined }),
-    events,
-    actors,
-    settings: {
-      limits: settings.eval_limits,
-      // A trace does not record that fields were removed from arguments and results.
-      hasWholeToolIo: settings.trace.tool_io_fields === undefined && input.redactTraces === undefined,
-    },
-    log,
-  });
 
 /** Interval at which abandoned streams are swept. */
 const SWEEP_MS = 30_000;

@@ -4,7 +4,6 @@ import type { FileReader } from '../models/file-input.ts';
 import type { Log } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics/metrics.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
-import { withoutTrailingSlashes } from '../schema/trailing-slashes.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Store } from '../store/index.ts';
 
@@ -25,15 +24,6 @@ export const openFiles = ({ store, clock, ids, settings, metrics, log }: Parts):
     observe: metrics.files,
     log,
   });
-};
-
-/** Returns a function for links to files, with the address of the service if it is known. */
-export const createFileLink = (
-  { links }: Pick<Files, 'links'>,
-  { public_url = '' }: Pick<Settings, 'public_url'>,
-): ((id: string) => string) => {
-  const address = withoutTrailingSlashes(public_url);
-  return (id) => address + links.path(id);
 };
 
 /** The port through which models read files. */

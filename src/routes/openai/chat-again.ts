@@ -127,7 +127,7 @@ const ENDS_ONLY = {
 type CreatedOptions = Omit<LegOptions, keyof RequestOptions>;
 
 const readLeg = (
-  { store, events, settings }: OpenAiDeps,
+  { store, events, settings, fileLink }: OpenAiDeps,
   { chat, run }: { chat: CreatedChat; run: RunRecord },
   createEncoder: (options: CreatedOptions) => LegEncoder,
 ): string | undefined => {
@@ -149,6 +149,7 @@ const readLeg = (
     leg: leg.number,
     seq: before,
     isKeyed: is_keyed,
+    fileLink,
     isClientTool: (name) => functions.has(name),
     history: () => history,
     waits: () => waitsOfRun(isLast ? run : undefined),

@@ -238,7 +238,7 @@ const readRoutes = ({ files, access }: FileRouteDeps, { file, find }: FileAccess
     responses: { 200: StoredFile, 404: OPENAI_ERRORS.schema },
     handle({ principal, params }) {
       const row = file(principal, params.id, 'read');
-      return { ...storedFile(row), link: files.links.path(row.id) };
+      return { ...storedFile(row), link: files.links.link(row.id) };
     },
   }),
   route.delete(`${PATH}/:id`, {

@@ -5,27 +5,9 @@ import {
   unknownUrl,
   unsupportedEndpoint,
 } from '../../protocols/openai/errors.ts';
+import { UNSERVED_PREFIXES, type Unserved } from './front-end-user.ts';
 
 /** Requests for routes of OpenAI that this service does not have (openai.md 10): the error names the alternative. */
-
-type Unserved = {
-  /** Without a method, all of them. */
-  method?: string;
-  use: string;
-};
-
-/** Prefixes without any route. */
-export const UNSERVED_PREFIXES: Readonly<Record<string, Unserved>> = {
-  '/v1/embeddings': { use: 'agents embed nothing, so point retrieval at a provider' },
-  '/v1/completions': { use: 'use POST /v1/chat/completions' },
-  '/v1/uploads': { use: 'use POST /v1/files' },
-  '/v1/vector_stores': { use: 'give the agent a search tool' },
-  '/v1/assistants': { use: 'agents are models: use POST /v1/responses' },
-  '/v1/audio': { use: 'point speech at a provider' },
-  '/v1/images': { use: 'give the agent a tool that makes images' },
-  '/v1/moderations': { use: 'use a permission policy of the agent' },
-  '/v1/batches': { use: 'use POST /v1/threads/:id/mailbox' },
-};
 
 /** Paths below prefixes that have routes. */
 const UNSERVED_PATHS: Readonly<Record<string, Unserved>> = {

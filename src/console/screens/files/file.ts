@@ -69,8 +69,10 @@ export const upload = async (file: File): Promise<StoredFile> => {
 };
 
 /** The address of the content, which needs no token. Browsers save it, or show it if it is `inline`. */
-export const contentUrl = (link: string, isInline: boolean): string =>
-  `${backendUrl()}${link}${isInline ? '&inline=true' : ''}`;
+export const contentUrl = (link: string, isInline: boolean): string => {
+  const { pathname, search } = new URL(link, location.href);
+  return `${backendUrl()}${pathname}${search}${isInline ? '&inline=true' : ''}`;
+};
 
 export type Shown = 'image' | 'audio' | 'video' | 'pdf' | 'text' | 'none';
 
