@@ -25,6 +25,9 @@ const LAYERS: readonly (readonly string[])[] = [
     'src/commands/command-log.ts',
     'src/terminal/index.ts',
   ],
+  ['src/routes/table.ts'],
+  ['src/routes/a2a/adapter.ts'],
+  ['src/routes/openai/index.ts'],
   ['src/composition/surface.ts'],
 ];
 

@@ -68,13 +68,21 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
       return urlOf(scheme, address, port);
     },
     async loadRoutes(url) {
-      const { createProtocols } = await import('./surface.ts');
+      const { createProtocols } = await loadSurface();
       const reach = { host, url, isOpen: boundary.isOpen, isOpenToAll };
       const protocols = createProtocols(foundation, { ...exposed, signIn }, inspection, reach);
       http.complete(protocols.surface);
       return protocols;
     },
   };
+};
+
+/** The parts are loaded one after the other, so that health checks are answered in between. */
+const loadSurface = async (): Promise<typeof import('./surface.ts')> => {
+  await import('../routes/table.ts');
+  await import('../routes/a2a/adapter.ts');
+  await import('../routes/openai/index.ts');
+  return import('./surface.ts');
 };
 
 const tlsFiles = ({ tls: { cert_file, key_file } }: Foundation['settings']): TlsFiles | undefined =>
