@@ -17,9 +17,10 @@ const SOURCES = [
 ];
 
 /**
- * The copied console is rebuilt only if its record is of other sources, because its build takes longer than all others.
+ * The console, the manual and the API reference, which take longest, are rebuilt only if their records are of other
+ * sources.
  */
-const CONSOLE = ['dist/console', 'dist/console.json'];
+const BUILT = ['dist/console', 'dist/console.json', 'dist/docs', '.tap/api/record.json'];
 
 /** Runs a command without the modules that test runners load into every node. */
 export const outputIn = async (folder: string, command: string, ...args: string[]): Promise<string> => {
@@ -32,7 +33,7 @@ export const outputIn = async (folder: string, command: string, ...args: string[
 export const pack = async (root: string, folder: string): Promise<Packed> => {
   const stage = join(folder, 'stage');
   mkdirSync(stage, { recursive: true });
-  const taken = [...SOURCES, ...CONSOLE.filter((name) => existsSync(join(root, name)))];
+  const taken = [...SOURCES, ...BUILT.filter((name) => existsSync(join(root, name)))];
   for (const name of taken) cpSync(join(root, name), join(stage, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(stage, 'node_modules'));
   const said = await outputIn(stage, 'npm', 'pack', '--json', '--foreground-scripts=false');
