@@ -34,6 +34,9 @@ t.test('is unhealthy while its disk is full, and healthy once space is free agai
   });
   t.match(completion, { status: 503, body: { error: { code: 'storage_unavailable', param: null } } });
   t.equal(completion.headers.get('x-should-retry'), 'true', '(check 4)');
+  const response = await client.post('/v1/responses', { model: model?.id, input: 'x'.repeat(500_000) });
+  t.match(response, { status: 503, body: { error: { code: 'storage_unavailable' } } });
+  t.equal(response.headers.get('x-should-retry'), 'true', '(check 4)');
   t.equal((await client.call('GET', '/v1/runs?limit=1')).body.total, runsBefore);
   t.equal((await client.call('GET', '/health/live')).status, 200);
   t.equal((await client.call('GET', '/v1/threads/T/messages')).status, 200, 'stored data can be read');
