@@ -24,6 +24,7 @@ import { streams } from './streams.ts';
 import { telemetry } from './telemetry.ts';
 import { toolRuns } from './tool-runs.ts';
 import { ttft } from './ttft.ts';
+import { uploads } from './uploads.ts';
 import { watched } from './watched.ts';
 
 /** All benchmarks, in the order in which they run. */
@@ -35,6 +36,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   protocols,
   toolRuns,
   telemetry,
+  uploads,
   ttft,
   halfLoad,
   resume,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** Resource usage of a process on Linux; NaN or undefined elsewhere. */
 
@@ -57,6 +57,12 @@ export const residentKiB = (pid: number): number => statusKiB(pid, 'VmRSS');
 
 /** Peak resident memory. */
 export const peakResidentKiB = (pid: number): number => statusKiB(pid, 'VmHWM');
+
+/** The peak is that from now on. */
+export const resetPeak = (pid: number): void => {
+  // 5 is the command for the peak (man proc_pid_clear_refs).
+  if (existsSync(`/proc/${pid}/clear_refs`)) writeFileSync(`/proc/${pid}/clear_refs`, '5');
+};
 
 /** Bytes written to the disk or to dirty pages of the kernel. */
 export const writtenBytes = (pid: number): number => {
