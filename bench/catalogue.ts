@@ -12,6 +12,7 @@ import { identity } from './identity.ts';
 import { idle } from './idle.ts';
 import { install } from './install.ts';
 import { longRun } from './long-run.ts';
+import { openai } from './openai/index.ts';
 import { paced } from './paced.ts';
 import { protocols } from './protocols.ts';
 import { provider } from './provider/index.ts';
@@ -34,6 +35,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   streams,
   costs,
   protocols,
+  openai,
   toolRuns,
   telemetry,
   uploads,
