@@ -72,7 +72,7 @@ for (let file = await nextFile(); file !== null; file = await nextFile()) {
     file,
     ok,
     cpuMs: (user + system) / 1000 + childrenMs() - children,
-    // What a stalled test has opened stays open.
+    // A stalled test does not close its resources.
     residue: stalled ? [] : await residueSince(before),
   });
   // The remaining files run in a new process.

@@ -8,7 +8,7 @@ import { get, remove, upload } from './client.ts';
 
 /** Downloads of files that are deleted, and requests without a body (openai.md 9.1, 9.5). */
 
-t.test('completes a download whose file is deleted meanwhile, and serves nothing of it later', async (t) => {
+t.test('completes a download whose file is deleted, and serves nothing of it later', async (t) => {
   const troupe = await startTroupe(t, { settings: { files: { grace_secs: 0 } } });
   const bytes = new Uint8Array(8_000_000).fill(5);
   const { body } = await upload(troupe.url, bytes);
