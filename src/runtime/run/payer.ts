@@ -27,22 +27,25 @@ export const spenderOf = (by: {
   return { user: nameOf(by), key: line ?? (kind === 'key' ? id : undefined) ?? kind };
 };
 
-/** Runs of sub-agents spend for the root run. */
+/** Runs of sub-agents spend for the root run. The record of a run is large, so it is not copied. */
 export const payerOf = (
   scope: string,
-  { run_id, activation, ...run }: Pick<Run, 'run_id' | 'activation' | 'user' | 'credential'>,
-): Payer => ({ scope: baseOf(scope), ...spenderOf(run), run: activation?.trace.root_run_id ?? run_id });
+  run: Pick<Run, 'run_id' | 'activation' | 'user' | 'credential'>,
+): Payer => {
+  const { user, key } = spenderOf(run);
+  return { scope: baseOf(scope), user, key, run: run.activation?.trace.root_run_id ?? run.run_id };
+};
 
 /** Returns the subject of a run; its model is empty if its agent was removed while it was queued. */
 export const subjectOfRun = (
   { resolve }: Pick<RuntimeDeps, 'resolve'>,
   scope: string,
   run: Pick<Run, 'run_id' | 'agent_id' | 'resolution_id' | 'activation' | 'user' | 'credential'>,
-): BudgetSubject => ({
-  ...payerOf(scope, run),
-  agent: run.agent_id,
-  model: modelOf(() => resolve(run.agent_id, run.resolution_id)),
-});
+): BudgetSubject => {
+  const { scope: base, user, key, run: root } = payerOf(scope, run);
+  const model = modelOf(() => resolve(run.agent_id, run.resolution_id));
+  return { scope: base, user, key, run: root, agent: run.agent_id, model };
+};
 
 const modelOf = (resolve: () => Pick<ResolvedAgent, 'model'>): string => {
   try {
