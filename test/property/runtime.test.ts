@@ -11,12 +11,12 @@ import { steps } from './steps.ts';
  * interleaving. A sequence is executed on a real store, behind a gate for its commits, with simulated time, so that the
  * same sequence always has the same result.
  *
- * 300 sequences are executed, 10,000 with TROUPE_TEST_LONG, or as many as PROPERTY_RUNS says; PROPERTY_SEED selects
+ * 120 sequences are executed, 10,000 with TROUPE_TEST_LONG, or as many as PROPERTY_RUNS says; PROPERTY_SEED selects
  * other sequences, and PROPERTY_PATH with it only the failed one.
  */
 
 const { PROPERTY_RUNS, PROPERTY_SEED, PROPERTY_PATH } = process.env;
-const RUNS = Number(PROPERTY_RUNS ?? (LONG ? 10_000 : 300));
+const RUNS = Number(PROPERTY_RUNS ?? (LONG ? 10_000 : 120));
 /** The same sequences on every host, so that a result depends on the change only. */
 const SEED = Number(PROPERTY_SEED ?? 283_066_766);
 
