@@ -28,15 +28,13 @@ const pageOf = async ({ call }: Troupe, name: string, path: string): Promise<Pag
 const keyOf = ({ event_id, dispatch_id, run_id, id }: Row): string =>
   event_id ?? dispatch_id ?? run_id ?? id ?? '';
 
-const start = async (t: Parameters<typeof startDemo>[0]): Promise<Troupe> => {
-  const troupe = await startDemo(t);
-  for (let run = 0; run < RUNS; run += 1) {
-    const messages = [{ role: 'user', content: TEXT + run }];
-    await troupe.runToEnd({ agentId: 'echo', threadId: 'T', messages });
-    await troupe.post('/v1/threads', { title: TEXT + run });
-  }
-  return troupe;
-};
+/** The tests only read. */
+const troupe = await startDemo(t);
+for (let run = 0; run < RUNS; run += 1) {
+  const messages = [{ role: 'user', content: TEXT + run }];
+  await troupe.runToEnd({ agentId: 'echo', threadId: 'T', messages });
+  await troupe.post('/v1/threads', { title: TEXT + run });
+}
 
 const LISTS = [
   ['/v1/threads/T/messages?', 'messages', 'cursor', 2 * RUNS],
@@ -51,7 +49,6 @@ const LISTS = [
 ] as const;
 
 t.test('limits pages of large rows by bytes and lists every row once', async (t) => {
-  const troupe = await start(t);
   for (const [path, name, parameter, expected] of LISTS) {
     const walked: string[] = [];
     const pages: Page[] = [];
@@ -82,7 +79,6 @@ t.test('limits pages of large rows by bytes and lists every row once', async (t)
 });
 
 t.test('limits pages of large dispatches by bytes and continues on the next page', async (t) => {
-  const troupe = await start(t);
   const walked: string[] = [];
   for (;;) {
     const path = `/v1/threads/T/mailbox?limit=100&offset=${walked.length}`;
@@ -95,7 +91,6 @@ t.test('limits pages of large dispatches by bytes and continues on the next page
 });
 
 t.test('limits replay pages of large frames by bytes and continues from the last id', async (t) => {
-  const troupe = await start(t);
   for (const protocol of ['ai-sdk', 'ag-ui']) {
     let cursor = '';
     const ids: string[] = [];
