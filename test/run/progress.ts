@@ -5,11 +5,14 @@ import { readdirSync, readFileSync } from 'node:fs';
  * test stalls only if it reports nothing while neither its process nor the programs started by it use the CPU.
  */
 
-/** A test that reports nothing for this long has to use the CPU. */
+/** A test that reports nothing for this long has to use the CPU, or to wait for it. */
 const STALL_MS = 60_000;
 
-/** Idle services and timers use less CPU time within `STALL_MS`, and the slowest executing test more. */
+/** Idle services and timers use less CPU time within `STALL_MS`, and executing tests more. */
 const IDLE_CPU_MS = 1500;
+
+/** On an overloaded machine, a process that computes is mostly waiting for the CPU, and an idle one is not. */
+const IDLE_DELAY_MS = 12_000;
 
 const SAMPLES = 12;
 
@@ -32,9 +35,24 @@ const processOf = (pid: number): Process | undefined => {
   }
 };
 
-/** CPU time of this process and its descendants in milliseconds; of this process only, except on Linux. */
-export const cpuMsOfTree = (): number => {
-  if (process.platform !== 'linux') return process.cpuUsage().user / 1000;
+/** The time that a process has been ready and waiting for the CPU; 0 where the system does not report it. */
+const delayMsOf = (pid: number): number => {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+  } catch {
+    return 0;
+  }
+};
+
+type Use = {
+  /** Of this process and its descendants; of this process only, except on Linux. */
+  cpuMs: number;
+  /** Sum of the delays of these processes. */
+  delayMs: number;
+};
+
+const useOfTree = (): Use => {
+  if (process.platform !== 'linux') return { cpuMs: process.cpuUsage().user / 1000, delayMs: 0 };
   const all = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (processOf(+name) ?? []) : []));
   const tree = new Set([process.pid]);
   // A child may have a lower number than its parent.
@@ -42,10 +60,20 @@ export const cpuMsOfTree = (): number => {
     size = tree.size;
     for (const { pid, parent } of all) if (tree.has(parent)) tree.add(pid);
   }
-  return all.reduce((sum, { pid, ticks }) => (tree.has(pid) ? sum + ticks * 10 : sum), 0);
+  const use = { cpuMs: 0, delayMs: 0 };
+  for (const { pid, ticks } of all) {
+    if (!tree.has(pid)) continue;
+    use.cpuMs += ticks * 10;
+    use.delayMs += delayMsOf(pid);
+  }
+  return use;
 };
 
-type Sample = { reported: number; cpuMs: number };
+/** @param part of `STALL_MS` that has passed */
+const isIdle = (before: Use, now: Use, part: number): boolean =>
+  // The use of a child that ended without being awaited is subtracted.
+  Math.abs(now.cpuMs - before.cpuMs) <= IDLE_CPU_MS * part &&
+  Math.abs(now.delayMs - before.delayMs) <= IDLE_DELAY_MS * part;
 
 /**
  * @param reported grows with each result
@@ -57,15 +85,13 @@ export const watchProgress = (
   onStall: () => void,
   stallMs = STALL_MS,
 ): (() => void) => {
-  const samples: Sample[] = [];
+  const samples: (Use & { reported: number })[] = [];
   const timer = setInterval(() => {
-    const now = { reported: reported(), cpuMs: cpuMsOfTree() };
+    const now = { reported: reported(), ...useOfTree() };
     samples.push(now);
     if (samples.length <= SAMPLES) return;
     const before = samples.shift() ?? now;
-    const idleMs = (IDLE_CPU_MS * stallMs) / STALL_MS;
-    // The time of a child that has ended without being awaited is subtracted.
-    if (now.reported > before.reported || Math.abs(now.cpuMs - before.cpuMs) > idleMs) return;
+    if (now.reported > before.reported || !isIdle(before, now, stallMs / STALL_MS)) return;
     clearInterval(timer);
     onStall();
   }, stallMs / SAMPLES);
