@@ -197,6 +197,7 @@ const attempt = async (
 /** The second argument of a tool. */
 const toolContext = (turn: Turn, entry: StepCall, signal: AbortSignal): ToolContext => {
   const { call, ticket, kept } = entry;
+  const { actsFor } = turn;
   const decision = ticket && turn.decisions.get(call.id);
   const tasks = createToolTasks(turn, entry);
   const trace = toolTraceContext(turn, entry);
@@ -206,7 +207,7 @@ const toolContext = (turn: Turn, entry: StepCall, signal: AbortSignal): ToolCont
     thread_id: turn.thread_id,
     call_id: call.id,
     agent_id: turn.agent.spec.id,
-    ...(turn.actsFor && { acts_for: turn.actsFor }),
+    ...(actsFor?.user !== undefined && { acts_for: { ...actsFor, user: actsFor.user } }),
     signal,
     ...(trace && { trace }),
     now: turn.clock.now,

@@ -169,7 +169,7 @@ export type Answer = { message_id: string; mode: RequestedMode; text: string; pr
 
 export type Turn = {
   readonly scope: string;
-  /** The user that the run acts for. */
+  /** The principal that gave the input of the run; its user is the one that the run acts for. */
   readonly actsFor: Actor | undefined;
   /** Files of that user. */
   readonly files: ToolFiles | undefined;

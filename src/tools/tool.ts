@@ -56,7 +56,7 @@ export type ToolContext = {
   call_id: string;
   agent_id: string;
   /** The user that the run acts for, with the credential that gave its input; absent for a run without a user. */
-  acts_for?: Actor;
+  acts_for?: Actor & { user: string };
   signal: AbortSignal;
   /** Trace to continue when the call works elsewhere (W3C Trace Context). */
   trace?: TraceContext;

@@ -145,7 +145,11 @@ t.test(
       },
       (all) => all.length > 0 && all.every(({ status }) => status === 'done'),
     );
-    t.ok(runs.every(({ termination_reason: end }) => end?.type === 'natural_end'));
+    // Kills may hit every attempt of a run.
+    const ends = new Set(runs.map(({ termination_reason: end }) => JSON.stringify(end)));
+    ends.delete('{"type":"natural_end"}');
+    ends.delete('{"type":"error","value":"lease expired: max attempts reached"}');
+    t.strictSame([...ends], []);
     service.kill();
     await service.exit;
     const store = await openStore({ dir, durability: 'process' });

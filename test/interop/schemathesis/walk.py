@@ -5,6 +5,7 @@ that generate requests, the requests per operation and phase, and optionally the
 """
 
 import json
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -83,6 +84,8 @@ def failures(event):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as directory:
+        # The tool keeps its results in the current directory.
+        os.chdir(directory)
         report = Path(directory) / "events.ndjson"
         output, sys.stdout = sys.stdout, sys.stderr
         try:
