@@ -123,7 +123,8 @@ const userRoutesOf = ({ identity: { users } }: Pick<RouteDeps, 'identity'>) => [
     ...about,
     id: 'deleteUser',
     summary: 'Delete a user and end its keys',
-    description: 'Its threads and files stay, unless `threads=delete`. While some stay, the id cannot be used again.',
+    description:
+      'Its threads and files stay, unless `threads=delete`. While some stay, the id cannot be used again.',
     params: UserParams,
     query: RemovalQuery,
     responses: { 204: 'deleted', 404: ErrorBody },

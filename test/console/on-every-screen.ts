@@ -99,12 +99,6 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     expires_in_secs: 864_000,
   };
   await troupe.call('POST', '/v1/keys', key, headers);
-  const file = await fetch(`${troupe.url}/v1/files?filename=a.txt&purpose=user_data`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'text/plain' },
-    body: 'Hello',
-  });
-  t.equal(file.status, 200);
   const traced = await ask(troupe, agent.id, 'What is new?');
   const waiting = await askWith(troupe, agent.id, asks(['at-last', 'get_weather', { location: 'Oslo' }]));
   const screens = [

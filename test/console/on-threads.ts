@@ -99,10 +99,10 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
     );
 
     await button(page, 'Close the other conversation').click();
-    await tab(page, 'Lineage').click();
+    await tab(page, 'Branches').click();
     await page.getByRole('tabpanel').locator(`a[href="/threads/${id}"]`).click();
     await page.waitForURL((url) => url.pathname.endsWith(id));
-    await tab(page, 'Lineage').click();
+    await tab(page, 'Branches').click();
     await page.getByRole('tabpanel').locator(`a[href^="/threads/${fork}"]`).waitFor();
     await button(page, 'Rename').click();
     await page.getByLabel('Title').fill('Of colours');

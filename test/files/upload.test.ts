@@ -47,11 +47,7 @@ const read = (bytes: Buffer, size: number, pause: () => Promise<void> = async ()
 
 t.test('reads the same file from chunks of every length', async (t) => {
   // Line ends and beginnings of the boundary, which are not its end.
-  const content = Buffer.concat([
-    bytesFrom(1, 600),
-    Buffer.from('\r\n--bn\r\n\r\n--bn'),
-    bytesFrom(2, 300),
-  ]);
+  const content = Buffer.concat([bytesFrom(1, 600), Buffer.from('\r\n--bn\r\n\r\n--bn'), bytesFrom(2, 300)]);
   for (const size of [1, 2, 3, 7, 63, 64, 65, 1000, 4096, 915, 100_000]) {
     const { stored, fields } = await read(body(content), size, () => new Promise(setImmediate));
     t.same(

@@ -107,17 +107,20 @@ t.test('does not apply a duplicate decision to a later call with the same id (ch
   );
 });
 
-t.test('does not apply a late decision on a cancelled run to a call of the next run (check 62)', async (t) => {
-  const { troupe, executed } = await open(t);
-  troupe.models.steps.push(asks(call('call_0', 'read', 'a')), asks(call('call_0', 'write', 'DANGEROUS')));
-  await run(troupe, 'solo');
-  await troupe.post('/v1/threads/T/cancel', {});
-  const [ticket] = ticketsOf(await run(troupe, 'solo'));
-  t.match(ticket?.ticket_id, /^perm_call_0~/);
-  t.match(await decide(troupe, 'perm_call_0', YES), { status: 404 });
-  t.match(await decide(troupe, 'call_0', YES), { status: 409 });
-  t.strictSame(executed, []);
-});
+t.test(
+  'does not apply a late decision on a cancelled run to a call of the next run (check 62)',
+  async (t) => {
+    const { troupe, executed } = await open(t);
+    troupe.models.steps.push(asks(call('call_0', 'read', 'a')), asks(call('call_0', 'write', 'DANGEROUS')));
+    await run(troupe, 'solo');
+    await troupe.post('/v1/threads/T/cancel', {});
+    const [ticket] = ticketsOf(await run(troupe, 'solo'));
+    t.match(ticket?.ticket_id, /^perm_call_0~/);
+    t.match(await decide(troupe, 'perm_call_0', YES), { status: 404 });
+    t.match(await decide(troupe, 'call_0', YES), { status: 409 });
+    t.strictSame(executed, []);
+  },
+);
 
 t.test('binds a decision to the digest of the call that was shown', async (t) => {
   const { troupe, executed } = await open(t);

@@ -18,7 +18,7 @@ import { CLIENT_IDS, CLIENTS, type Client, textFor } from './clients.ts';
 import { TryIt } from './TryIt.tsx';
 import { texts } from './texts.ts';
 
-/** Clients of OpenAI for which the agent is a model (openai.md 14). */
+/** Clients of OpenAI, for which the agent is a model. */
 
 const Copied = ({ text }: { text: string }) => (
   <span className={look.row}>
