@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -11,10 +12,11 @@ import type { Test } from 'tap';
 
 /**
  * Official clients of Python, in a separate directory. The packages of a folder of programs are pinned by its
- * `requirements.txt`, and kept in `.tap/` under its hash and the version of Python, so that a change reinstalls them.
+ * `requirements.txt`, and kept under its hash and the version of Python, so that a change reinstalls them. All checkouts
+ * of a user share them, because an installation takes longer than the tests.
  */
 
-const KEPT = fileURLToPath(new URL('../../.tap', import.meta.url));
+const KEPT = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'troupe-ci');
 
 /** Errors of pip without a reachable index, or of a Python without pip. */
 const UNAVAILABLE =
