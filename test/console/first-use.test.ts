@@ -81,7 +81,7 @@ else {
   const get = (path: string) => troupe.call('GET', path, undefined, headers);
 
   await t.test('streams the first response within three actions after the start', async (t) => {
-    const { page, said } = await house.visit(t, { token: null });
+    const { page, said } = await house.visit(t, { moves: true, token: null });
     let actions = 0;
     const act = async (action: () => Promise<unknown>): Promise<void> => {
       actions += 1;
@@ -110,7 +110,7 @@ else {
   });
 
   await t.test('answers the question about the weather with the result of one call', async (t) => {
-    const { page, go } = await house.visit(t);
+    const { page, go } = await house.visit(t, { moves: true });
     await go('/');
     await open(page, 'hello');
     await step(page, 'hello').getByRole('button', { name: 'How is the weather in Tokyo?' }).click();
@@ -122,7 +122,7 @@ else {
   });
 
   await t.test('replays the newest run in its chart', async (t) => {
-    const { page, go } = await house.visit(t);
+    const { page, go } = await house.visit(t, { moves: true });
     await go('/');
     await open(page, 'watch');
     await step(page, 'watch').locator('svg [data-state][data-lit]').first().waitFor();
@@ -135,7 +135,7 @@ else {
   });
 
   await t.test('is accessible, fits into a small window and works with the keyboard', async (t) => {
-    const { page, go } = await house.visit(t);
+    const { page, go } = await house.visit(t, { moves: true });
     await go('/');
     for (const name of ['hello', 'model', 'agent', 'watch']) {
       if ((await heading(page, name).getAttribute('aria-expanded')) === 'false') {
@@ -156,7 +156,7 @@ else {
   });
 
   await t.test('shows the guide in Chinese', async (t) => {
-    const { page, go } = await house.visit(t, { stored: { 'troupe.admin.locale': 'zh-CN' } });
+    const { page, go } = await house.visit(t, { moves: true, stored: { 'troupe.admin.locale': 'zh-CN' } });
     await go('/');
     await open(page, 'hello');
     await step(page, 'hello').getByRole('button', { name: '东京的天气怎么样？' }).click();
@@ -164,7 +164,7 @@ else {
   });
 
   await t.test('can be dismissed, and returns from the help menu', async (t) => {
-    const { page, go, asked, rest } = await house.visit(t);
+    const { page, go, asked, rest } = await house.visit(t, { moves: true });
     await go('/');
     await page.getByRole('button', { name: 'Dismiss' }).click();
     await step(page, 'hello').waitFor({ state: 'detached' });
@@ -183,7 +183,7 @@ else {
 
   await t.test('gets the response of a new agent within twelve actions after the start', async (t) => {
     const provider = await startProvider(t);
-    const { page, said, asked } = await house.visit(t, { token: null });
+    const { page, said, asked } = await house.visit(t, { moves: true, token: null });
     let actions = 0;
     const act = async (action: () => Promise<unknown>): Promise<void> => {
       actions += 1;
@@ -219,7 +219,7 @@ else {
 
   await t.test('sends the key to no part of an address', async (t) => {
     const provider = await startProvider(t);
-    const { page, go, asked, rest } = await house.visit(t);
+    const { page, go, asked, rest } = await house.visit(t, { moves: true });
     const previews = (): number =>
       asked.filter((request) => request.endsWith('/v1/providers/preview')).length;
     /** Longer than the pause that starts a test. */
@@ -253,7 +253,7 @@ else {
 
   await t.test('never stores a rejected key, and continues after a failure', async (t) => {
     const provider = await startProvider(t);
-    const { page, go, asked } = await house.visit(t, { noisy: true });
+    const { page, go, asked } = await house.visit(t, { moves: true, noisy: true });
     await go('/models');
     await page.getByRole('button', { name: 'Connect a model' }).click();
     const dialog = page.getByRole('dialog', { name: 'Connect a model' });
@@ -316,7 +316,7 @@ else {
     'connects several models at once with the keyboard, and keeps them when one fails',
     async (t) => {
       const provider = await startProvider(t);
-      const { page, go, asked } = await house.visit(t, { noisy: true });
+      const { page, go, asked } = await house.visit(t, { moves: true, noisy: true });
       await go('/models?connect=1');
       const dialog = page.getByRole('dialog', { name: 'Connect a model' });
       await dialog.getByRole('button', { name: 'OpenAI', exact: true }).click();
@@ -390,7 +390,7 @@ else {
   await t.test('connects a model accessibly, in a small window and in both languages', async (t) => {
     const provider = await startProvider(t);
     for (const language of ['en', 'zh-CN']) {
-      const { page, go } = await house.visit(t, { stored: { 'troupe.admin.locale': language } });
+      const { page, go } = await house.visit(t, { moves: true, stored: { 'troupe.admin.locale': language } });
       await go('/providers?connect=1');
       const dialog = page.getByRole('dialog');
       const fits = async (name: string): Promise<void> => {
@@ -417,7 +417,7 @@ else {
   await t.test('checks off steps that other clients complete', async (t) => {
     for (const path of ['agents/small-1', 'agents/gpt-4o', 'models/small-1', 'models/gpt-4o'])
       await troupe.call('DELETE', `/v1/config/${path}?force=true`, undefined, headers);
-    const { page, go } = await house.visit(t);
+    const { page, go } = await house.visit(t, { moves: true });
     await go('/');
     await heading(page, 'model').waitFor();
     t.equal(await isDone(page, 'model').count(), 0);
@@ -433,7 +433,7 @@ else {
   });
 
   await t.test('copies the demo agent under its id', async (t) => {
-    const { page, go } = await house.visit(t);
+    const { page, go } = await house.visit(t, { moves: true });
     await go('/agents');
     await page.route('**/v1/capabilities', async (route) => {
       const response = await route.fetch();

@@ -39,7 +39,7 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
     (await troupe.call('GET', '/v1/threads', undefined, { authorization: `Bearer ${key}` })).status;
 
   t.test('creates a key for a new user, shows it once and then nowhere (check 99)', async (t) => {
-    const { page, go, said, rest } = await house.visit(t, { noisy: true });
+    const { page, go, said, rest } = await house.visit(t, { moves: true, noisy: true });
     await go('/keys');
     await button(page, 'New API key').first().press('Enter');
     const dialog = page.getByRole('dialog', { name: 'New API key' });
@@ -83,7 +83,7 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('rotates, edits and revokes keys (check 99)', async (t) => {
-    const { page, go } = await house.visit(t, { noisy: true });
+    const { page, go } = await house.visit(t, { moves: true, noisy: true });
     await go('/keys?user=ci-bot&state=active');
     await choose(page, 'ci', 'Rotate');
     await page.getByLabel('The previous key works for').selectOption('no longer');
@@ -126,7 +126,7 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('creates and edits a user and explains its grants', async (t) => {
-    const { page, go } = await house.visit(t, { noisy: true });
+    const { page, go } = await house.visit(t, { moves: true, noisy: true });
     await go('/users');
     await page.locator('h1').click();
     await page.keyboard.press('n');
@@ -159,7 +159,7 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('gives a user a key, disables it, signs it out and deletes it', async (t) => {
-    const { page, go } = await house.visit(t, { noisy: true });
+    const { page, go } = await house.visit(t, { moves: true, noisy: true });
     await go('/users/alice');
     await page.getByText('This user has no API keys.').waitFor();
     await button(page, 'New API key').click();
@@ -212,7 +212,7 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
       new_user: { kind: 'person', grants: ['manage', 'keys', 'member'] },
     });
     await call('POST', '/v1/users', { id: 'boss', kind: 'person', grants: ['admin'] });
-    const { page, go } = await house.visit(t, { noisy: true, token: Object(made.body).key });
+    const { page, go } = await house.visit(t, { moves: true, noisy: true, token: Object(made.body).key });
     await go('/users/boss');
     await button(page, 'Disable').click();
     await button(page, 'Disable user').click();

@@ -140,7 +140,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
   };
 
   t.test('loads every screen accessibly, without secrets, and within a small window', async (t) => {
-    const visit = await house.visit(t, { stored: { 'troupe.admin.theme': 'light' } });
+    const visit = await house.visit(t, { moves: true, stored: { 'troupe.admin.theme': 'light' } });
     const { page, said, go } = visit;
     let programs = 0;
     page.on('response', (answer) => {
@@ -179,7 +179,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
 
   t.test('loads few programs at the address of every screen', async (t) => {
     // Narrow enough that the agent editor loads its preview only on request.
-    const visit = await house.visit(t, { viewport: { width: 1024, height: 720 } });
+    const visit = await house.visit(t, { moves: true, viewport: { width: 1024, height: 720 } });
     for (const path of [...screens, '/assistant']) {
       const answer = await visit.page.goto(`${troupe.url}${path}`);
       t.equal(answer?.status(), 200, path);
@@ -198,7 +198,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('shows every screen in the selected language', async (t) => {
-    const visit = await house.visit(t, { stored: { 'troupe.admin.locale': 'zh-CN' } });
+    const visit = await house.visit(t, { moves: true, stored: { 'troupe.admin.locale': 'zh-CN' } });
     const { page, go } = visit;
     await go('/');
     t.equal(await page.locator('html').getAttribute('lang'), 'zh-CN');
@@ -219,7 +219,7 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('reaches all controls on a small screen', async (t) => {
-    const { page, go } = await house.visit(t, { viewport: SMALL });
+    const { page, go } = await house.visit(t, { moves: true, viewport: SMALL });
     await go('/');
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), SMALL.width);
     await page.getByRole('button', { name: 'Open menu' }).click();

@@ -54,7 +54,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
 
   t.test('names for each screen the grants of the route that it reads', async (t) => {
     const { body } = await call('GET', '/openapi.json');
-    const { page, go } = await house.visit(t, { token: await keyOf('nobody') });
+    const { page, go } = await house.visit(t, { moves: true, token: await keyOf('nobody') });
     for (const [path, route] of Object.entries(READS)) {
       const grants: unknown = Object(body).paths[route]?.get?.['x-grants'];
       t.ok(Array.isArray(grants), `${route} declares its grants`);
@@ -68,7 +68,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
   t.test(
     'hides screens without grant, names the missing one, and sends no request for them (check 99)',
     async (t) => {
-      const { page, go, rest, asked } = await house.visit(t, { token: ada });
+      const { page, go, rest, asked } = await house.visit(t, { moves: true, token: ada });
       await go('/');
       await page.waitForURL('**/playground');
       const shown = await links(page);
@@ -125,7 +125,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('shows the user, its scope and credential, and signs out', async (t) => {
-    const { page, go } = await house.visit(t, { token: ada, noisy: true });
+    const { page, go } = await house.visit(t, { moves: true, token: ada, noisy: true });
     await go('/users/ada');
     await page.getByRole('heading', { name: 'ada' }).waitFor();
     t.equal(await button(page, 'Edit').count(), 0, 'a user without manage reads itself');
@@ -144,7 +144,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('shows an accessible sign-in that fits a small window', async (t) => {
-    const { page, load } = await house.visit(t, { token: null, noisy: true });
+    const { page, load } = await house.visit(t, { moves: true, token: null, noisy: true });
     await load('/sign-in?error=provider');
     await page.evaluate(axe.source);
     for (const theme of ['light', 'dark']) {
@@ -158,7 +158,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('signs in with a key, and leads to the address that was asked for (check 99)', async (t) => {
-    const { page, load } = await house.visit(t, { token: null, noisy: true });
+    const { page, load } = await house.visit(t, { moves: true, token: null, noisy: true });
     await load('/sign-in?error=mismatch&return_to=/keys');
     await page.getByText('The response belongs to a sign-in that this browser has not started').waitFor();
     const field = page.getByLabel('API key or token');
@@ -177,7 +177,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('signs a tab in with the code and the verifier of the sign-in that it began', async (t) => {
-    const { page, load } = await house.visit(t, { token: null, noisy: true });
+    const { page, load } = await house.visit(t, { moves: true, token: null, noisy: true });
     await load('/sign-in');
     const way = { kind: 'oidc', id: 'acme', label: 'Acme SSO', url: '/v1/session/sign-in/acme' };
     await page.route('**/v1/identity', async (route) => {
@@ -237,7 +237,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
 
   t.test('names the user of the run and why another one may not decide', async (t) => {
     const run = await asksFor('of-ada');
-    const { page, go } = await house.visit(t, { token: ben, noisy: true });
+    const { page, go } = await house.visit(t, { moves: true, token: ben, noisy: true });
     await go('/inbox');
     await card(page, 'of-ada').locator('button').first().click();
     await card(page, 'of-ada').getByText('Acts for ada').waitFor();
@@ -253,7 +253,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
     'shows what waits unmasked, escapes invisible characters, and sends the digest of that (check 99)',
     async (t) => {
       const run = await asksFor('whole', 'whole-too');
-      const { page, go } = await house.visit(t, { token: ada });
+      const { page, go } = await house.visit(t, { moves: true, token: ada });
       await go('/inbox');
       await card(page, 'whole').locator('button').first().click();
       const shown = card(page, 'whole');
@@ -281,7 +281,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
 
   t.test('names who decided a ticket that is no longer open', async (t) => {
     const run = await asksFor('decided-elsewhere');
-    const { page, go } = await house.visit(t, { token: ADMIN_TOKEN, noisy: true });
+    const { page, go } = await house.visit(t, { moves: true, token: ADMIN_TOKEN, noisy: true });
     await go('/inbox');
     await card(page, 'decided-elsewhere').waitFor();
     await page.route('**/v1/runs?*', () => {});
@@ -295,7 +295,7 @@ export const onIdentity = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('shows usage by the chosen properties', async (t) => {
-    const { page, go } = await house.visit(t, { token: ADMIN_TOKEN });
+    const { page, go } = await house.visit(t, { moves: true, token: ADMIN_TOKEN });
     await go('/usage?by=user');
     await page.getByRole('row', { name: /ada/ }).waitFor();
     await page.getByLabel('Agent', { exact: true }).check();

@@ -167,9 +167,6 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     const [clicked = '', below = ''] = runs;
     const statusOf = async (id: string) => Object(await read(troupe, `/v1/runs/${id}`)).status;
     const { page, go, rest } = await house.visit(t);
-    // Decided rows slide out otherwise.
-    await page.emulateMedia({ reducedMotion: 'reduce' });
-    t.teardown(() => page.emulateMedia({ reducedMotion: null }));
     await go('/inbox?group=none');
     await select(page, 'clicked');
     const decided = card(page, 'clicked').getByTestId('inbox-approve');

@@ -133,7 +133,7 @@ export const onLists = async (t: Test, house: House): Promise<void> => {
 
   for (const width of [1280, 1440]) {
     t.test(`shows all columns of every list within ${width} pixels`, async (t) => {
-      const { page, go, rest } = await house.visit(t, { viewport: { width, height: 900 } });
+      const { page, go, rest } = await house.visit(t, { moves: true, viewport: { width, height: 900 } });
       for (const path of LISTS) {
         await go(path);
         await rest();

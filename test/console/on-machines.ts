@@ -6,6 +6,7 @@ import { SERVER } from '../mcp/manage.ts';
 import { ROOT } from '../run/places.ts';
 import { asks } from '../service/models.ts';
 import { farAgent, startPeer } from '../service/remote/peer.ts';
+import { eventually } from '../service/troupe.ts';
 import { ASKS_FIRST, ask, begin, headers } from './ask.ts';
 import type { House } from './visit.ts';
 
@@ -70,14 +71,22 @@ export const onMachines = async (t: Test, house: House): Promise<void> => {
     troupe.models.steps.push(asks(['c1', 'get_weather', { location: 'Rome' }]));
     await troupe.call('POST', '/v1/config/agents', { ...ASKS_FIRST, id: 'asks-on-wall' }, headers);
     await ask(troupe, 'asks-on-wall', 'Who am I?');
-    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 } });
+    const { page, go } = await house.visit(t, { viewport: { width: 1440, height: 900 }, moves: true });
     await go('/statecharts/run');
     await page.getByText('Who am I?').waitFor();
     const box = await page.locator('svg [data-state="waiting"] rect').first().boundingBox();
     t.ok(box);
     if (!box) return;
-    await page.mouse.move(box.x + 9, box.y + box.height - 9);
-    await page.getByRole('tooltip').filter({ hasText: 'asks-on-wall' }).waitFor();
+    const tooltip = page.getByRole('tooltip').filter({ hasText: 'asks-on-wall' });
+    // A dot that arrives under a resting pointer has no tooltip.
+    await eventually(
+      async () => {
+        await page.mouse.move(box.x + 8, box.y + box.height - 8);
+        await page.mouse.move(box.x + 9, box.y + box.height - 9);
+        return tooltip.isVisible();
+      },
+      (isVisible) => isVisible,
+    );
     const legend = page.getByRole('list', { name: 'Colors of the dots' });
     await legend.getByText('Waiting').waitFor();
     await hasDots(page, '--warn');

@@ -50,7 +50,7 @@ export const onPlayground = async (t: Test, house: House): Promise<void> => {
   const { troupe } = house;
 
   t.test('moves the chart of the run next to the conversation, live and from its log', async (t) => {
-    const { page, go } = await house.visit(t, WIDE);
+    const { page, go } = await house.visit(t, { ...WIDE, moves: true });
     await troupe.call('POST', '/v1/config/agents', { ...ASKS_FIRST, id: 'asks-beside' }, headers);
     await go('/playground?agent=asks-beside');
     await page.getByText('The run moves here when you send a message.').waitFor();

@@ -53,6 +53,8 @@ export type VisitOptions = Pick<BrowserContextOptions, 'colorScheme' | 'viewport
   noisy?: boolean;
   /** The origin of an identity provider, to which the browser is sent. */
   provider?: string;
+  /** Shows animations, whose frames take CPU time for as long as a test waits. */
+  moves?: boolean;
   /** The console loads all screens while the browser is idle, which most tests do not need. */
   preloads?: boolean;
 };
@@ -152,14 +154,14 @@ export const startHouse = async (
         token = ADMIN_TOKEN,
         stored = {},
         noisy = false,
+        moves = false,
         preloads = false,
         provider,
         viewport = LARGE,
         colorScheme = null,
       } = options;
       await page.setViewportSize(viewport ?? LARGE);
-      // Frames of animations take half of the browser's CPU time.
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.emulateMedia({ colorScheme, reducedMotion: moves ? 'no-preference' : 'reduce' });
       visits += 1;
       const kept = {
         visited: String(visits),

@@ -244,7 +244,7 @@ const itemChangeRoutes = (deps: OpenAiDeps) => [
   }),
 ];
 
-/** What is stored of appended items: their place. */
+/** The stored part of appended items: their place. */
 const AddedItems = z.object({ scope: z.string(), after: z.int(), last: z.int() });
 
 const addedItems = (
