@@ -20,6 +20,7 @@ import { endingOf, type ResponseResource, resourceOf } from './response.ts';
 import { createResponseEncoder, type ResponseEncoder } from './response-encoder.ts';
 import { earlierCalls, stateOf, storedOutput } from './stored-legs.ts';
 import { NO_USAGE } from './usage.ts';
+import { budgetTexts, waitsOf } from './waits.ts';
 
 /**
  * The legs of responses, from the accepted request to their last event (openai-responses.md 7.1, 7.6, 12).
@@ -416,7 +417,8 @@ const moveLeg = (leg: OpenLeg, event: ResponseEvent, { after, at, seq }: Written
   const { termination_reason: termination } = after;
   leg.last = after;
   const refusal = termination?.type === 'blocked' ? termination.value : undefined;
-  encoder.seal({ status, refusal }, () => {
+  const notice = event.type === 'PAUSE' ? budgetTexts(waitsOf(after.waiting)) : undefined;
+  encoder.seal({ status, refusal, notice }, () => {
     row.status = status;
     row.ended_at = at;
     row.to_seq = seq;

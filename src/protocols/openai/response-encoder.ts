@@ -19,7 +19,7 @@ import {
   endCall,
 } from './response-calls.ts';
 import type { ResponseOptions, State } from './response-state.ts';
-import { closeOpen, refused, setText, textGrown } from './response-texts.ts';
+import { closeOpen, noticed, refused, setText, textGrown } from './response-texts.ts';
 import { addUsage, NO_USAGE } from './usage.ts';
 
 /**
@@ -33,7 +33,12 @@ import { addUsage, NO_USAGE } from './usage.ts';
  * Cost: two concatenations and one `JSON.stringify` per delta.
  */
 
-export type Ending = { status: ResponseStatus; refusal?: string | undefined };
+export type Ending = {
+  status: ResponseStatus;
+  refusal?: string | undefined;
+  /** The reason of a wait that no item of a call shows. */
+  notice?: string | undefined;
+};
 
 export type ResponseEncoder = Encoder & {
   /** Returns the first events; `queued`: the run has not started. Nothing once they were emitted. */
@@ -139,13 +144,14 @@ const finish = (state: State): string => {
   return phase === 'sealed' ? closing : '';
 };
 
-const close = (state: State, { status, refusal }: Ending, row: () => void): string => {
+const close = (state: State, { status, refusal, notice }: Ending, row: () => void): string => {
   const { output, resource } = state;
   const opening = begin(state, false);
   const isWhole = status === 'completed';
   let closed = opening + closeOpen(state, isWhole ? 'completed' : 'incomplete');
   for (const call of state.known.values()) closed += endCall(state, call, undefined);
   if (refusal !== undefined) closed += refused(state, refusal);
+  if (notice !== undefined) closed += noticed(state, notice);
   const type = lastEventOf(status);
   const number = note(output, 'last');
   row();

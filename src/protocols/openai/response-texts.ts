@@ -153,6 +153,10 @@ export const refused = (state: State, reason: string): string =>
     { text: reason, refusal: true },
   );
 
+/** A message about a wait that the client cannot answer. */
+export const noticed = (state: State, text: string): string =>
+  wholeMessage(state, { step: Math.max(state.step, 0), ordinal: REFUSAL }, outputText(text), { text });
+
 export const wholeMessage = (
   state: State,
   at: { step: number; ordinal: number },

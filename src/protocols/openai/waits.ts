@@ -80,6 +80,10 @@ const accountText = (message: string, args: Json | undefined): string => {
   return typeof url === 'string' ? `**Account needed**: ${message} ${url}` : `**Account needed**: ${message}`;
 };
 
+/** Undefined without a wait for a budget. */
+export const budgetTexts = ({ budgets }: Waits): string | undefined =>
+  budgets.length > 0 ? budgets.map(budgetText).join('\n\n') : undefined;
+
 const budgetText = ({ message = 'A budget is exhausted' }: WaitingTicket): string =>
   `${message}. The answer continues when the budget is raised.`;
 

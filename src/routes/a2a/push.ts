@@ -44,7 +44,7 @@ export const createPushHandlers = (deps: PushConfigDeps): PushHandlers => ({
  */
 const nothingFor = ({ header }: A2aRequest) => (header('a2a-version')?.trim() ? reply(200, {}) : reply(204));
 
-/** What is stored of a config that was created with a key: its own row has its secrets. */
+/** The stored part of a config that was created with a key: the row of the config has its secrets. */
 const CreatedConfig = z.object({ task_id: z.string(), id: z.string(), tenant: z.string().optional() });
 
 const DEFAULT_SIZE = 50;

@@ -38,9 +38,15 @@ t.test('takes the next message as new input, and not as a decision', async (t) =
   t.equal(await countRuns(troupe), runs, 'the same run waits again');
 });
 
-t.test('a response waits without a last item for the budget', async (t) => {
+t.test('a response has a message about the budget that it waits for', async (t) => {
   const { troupe } = await startExhausted(t);
   const { status, body } = await troupe.call('POST', '/v1/responses', { model: 'steps', input: 'hi' });
   t.equal(status, 200);
-  t.match(body, { status: 'completed', output: [] });
+  t.match(body, {
+    status: 'completed',
+    output: [{ type: 'message', content: [{ type: 'output_text', text: TEXT }] }],
+    output_text: TEXT,
+  });
+  const read = await troupe.call('GET', `/v1/responses/${body.id}`);
+  t.strictSame(read.body.output, body.output);
 });
