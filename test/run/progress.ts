@@ -45,7 +45,7 @@ const delayMsOf = (pid: number): number => {
 };
 
 type Use = {
-  /** Of this process and its descendants; of this process only, except on Linux. */
+  /** CPU time of this process and its descendants; except on Linux, of this process only. */
   cpuMs: number;
   /** Sum of the delays of these processes. */
   delayMs: number;
