@@ -12,12 +12,15 @@ const { devDependencies, peerDependencies }: { devDependencies: Named; peerDepen
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 );
 
+/** Texts that the console shows contain programs with imports. */
+const TEXTS = /`(?:[^`\\]|\\.)*`|"[^"\n]*"/gs;
+
 /** Names of the packages that the sources of the service load. */
 const loadedBySources = (): Set<string> => {
   const files = ['src', 'machines'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
-      .map((name) => readFileSync(join(ROOT, folder, name), 'utf8')),
+      .map((name) => readFileSync(join(ROOT, folder, name), 'utf8').replaceAll(TEXTS, '')),
   );
   const imports = files.flatMap((text) => [
     ...text.matchAll(/^(?!import type).*(?:from |import\(|import )'(@[^/']+\/[^/']+|[^@./'][^/']*)/gm),
