@@ -1,3 +1,5 @@
+import type { ToolCall } from '../schema/message.ts';
+import { BY_CLIENT } from '../tools/client-tool.ts';
 import { type GateDecision, type Suspension, ToolError, toToolResult } from '../tools/tool.ts';
 import { advanceCall, isOpenTicket, keepReturned, suspendedBy } from './calls.ts';
 import {
@@ -30,8 +32,10 @@ export type ActOutcome =
 export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> => {
   const group: StepCall[] = [];
   const taken = turn.calls.slice(0, turn.maxCalls);
+  const beyond = beyondLimit(turn);
   for (const entry of taken.filter(({ status }) => status === 'new' || status === 'returned')) {
-    const decision = entry.returned ? PROCEED : await gateInOrder(turn, entry, group, signal);
+    const decide = (): Promise<Verdict> => (beyond.has(entry) ? REFUSED : gate(turn, entry, signal));
+    const decision = entry.returned ? PROCEED : await gateInOrder(turn, entry, { group, decide, signal });
     if (!decision) break;
     if (decision.kind === 'proceed') group.push(entry);
     else if (decision.kind === 'block') return block(turn, entry, decision);
@@ -43,6 +47,11 @@ export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> 
   return turn.calls.some(isOpenTicket) ? suspendedBy(turn.calls) : { kind: 'executed' };
 };
 
+/** A call beyond the limit of the run is neither gated nor executed. */
+type Verdict = GateDecision | { kind: 'refuse'; problem: string };
+
+const REFUSED = Promise.resolve<Verdict>({ kind: 'refuse', problem: 'tool call limit reached' });
+
 /**
  * Gates a call after the calls of the group before it: if it may not proceed, the group is executed first, and the gate
  * is evaluated again. Undefined if the step has ended by then.
@@ -50,14 +59,13 @@ export const act = async (turn: Turn, signal: AbortSignal): Promise<ActOutcome> 
 const gateInOrder = async (
   turn: Turn,
   entry: StepCall,
-  group: StepCall[],
-  signal: AbortSignal,
-): Promise<GateDecision | undefined> => {
+  { group, decide, signal }: { group: StepCall[]; decide: () => Promise<Verdict>; signal: AbortSignal },
+): Promise<Verdict | undefined> => {
   const isOver = (): boolean => signal.aborted || entry.status !== 'new';
-  let decision = await gate(turn, entry, signal);
+  let decision = await decide();
   if (decision.kind !== 'proceed' && group.length > 0) {
     await runGroup(turn, group.splice(0), signal);
-    if (!isOver()) decision = await gate(turn, entry, signal);
+    if (!isOver()) decision = await decide();
   }
   return isOver() ? undefined : decision;
 };
@@ -65,9 +73,13 @@ const gateInOrder = async (
 const settleByGate = (
   turn: Turn,
   entry: StepCall,
-  { output }: Extract<GateDecision, { kind: 'set_result' }>,
+  decision: Extract<Verdict, { kind: 'set_result' | 'refuse' }>,
 ): void => {
-  const executed = withinAnswer(turn, entry, givenByGate(entry, output));
+  if (decision.kind === 'refuse') {
+    refuse(turn, entry, decision.problem);
+    return;
+  }
+  const executed = withinAnswer(turn, entry, givenByGate(entry, decision.output));
   settle(turn, entry, executed.result, executed.content);
   addCallParts(turn, entry, executed);
 };
@@ -75,11 +87,24 @@ const settleByGate = (
 /** A model can request any number of calls; the operator limits how many of one answer are executed. */
 function refuseExcess(turn: Turn): void {
   const excess = turn.calls.slice(turn.maxCalls).filter(({ status }) => status === 'new');
-  for (const entry of excess) {
-    const problem = `not executed: at most ${turn.maxCalls} calls of one answer are executed; ask for it again in the next`;
-    settle(turn, entry, toToolResult(entry.call.name, new ToolError('execution_failed', problem)));
-  }
+  const problem = `not executed: at most ${turn.maxCalls} calls of one answer are executed; ask for it again in the next`;
+  for (const entry of excess) refuse(turn, entry, problem);
 }
+
+const refuse = (turn: Turn, entry: StepCall, problem: string): void =>
+  settle(turn, entry, toToolResult(entry.call.name, new ToolError('execution_failed', problem)));
+
+/** Returns the calls of the step beyond the limit of the run (openai.md 4). Calls that a client executes do not count. */
+const beyondLimit = (turn: Turn): ReadonlySet<StepCall> => {
+  if (turn.maxOwnCalls === undefined) return new Set();
+  const isOwn = ({ name }: ToolCall): boolean => turn.agent.tools.get(name)?.needsRun !== BY_CLIENT;
+  const own = turn.calls.filter(({ call }) => isOwn(call));
+  const current = new Set(own.map(({ call }) => call.id));
+  const earlier = [...turn.committed(), ...turn.produced]
+    .filter(({ role, metadata }) => role === 'assistant' && metadata?.run_id === turn.run_id)
+    .flatMap(({ tool_calls = [] }) => tool_calls.filter((call) => isOwn(call) && !current.has(call.id)));
+  return new Set(own.slice(Math.max(0, turn.maxOwnCalls - earlier.length)));
+};
 
 /** Later calls of the step are not executed. */
 const block = (

@@ -242,6 +242,8 @@ export type Turn = {
   readonly instructions?: string | undefined;
   /** Whether a completion that was cut off may be continued. */
   readonly continuesTruncated: boolean;
+  /** Calls of tools of the agent that the run executes at most; the client executes its own. */
+  readonly maxOwnCalls: number | undefined;
   /** Overrides of the activation (agent-loop.md 1.6). */
   readonly overrides: Partial<InferenceOverrides>;
   inputTokens: number;

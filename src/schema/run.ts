@@ -236,6 +236,9 @@ export const Activation = z.object({
     continue_truncated: z.literal(false).optional().meta({
       description: 'false: a completion that was cut off is not continued',
     }),
+    max_tool_calls: z.int().min(1).optional().meta({
+      description: 'calls of tools of the agent that the run executes at most',
+    }),
     leg: Leg.optional(),
     request_echo: JsonObject.optional().meta({
       description: 'parameters of the request that are kept for its client',

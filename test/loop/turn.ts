@@ -162,6 +162,7 @@ export const scene = (tools: Record<string, Options>) => {
     cutOff: undefined,
     note: undefined,
     continuesTruncated: true,
+    maxOwnCalls: undefined,
     overrides: {},
     inputTokens: 0,
     outputTokens: 0,

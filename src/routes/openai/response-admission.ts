@@ -372,6 +372,7 @@ const common = (
     ...(output_schema && { output_schema }),
     ...(instructions !== undefined && { instructions }),
     ...(request.isLimited && { continue_truncated: false }),
+    max_tool_calls: request.echo.max_tool_calls ?? null,
     keyed: keyed && acceptLeg(keyed, { scope: thread.scope, begun, isBackground: request.isBackground }),
     extraWrites(batch, { run }) {
       begun.leg = deps.legs.begin(batch, thread.scope, {

@@ -217,6 +217,7 @@ const optionsWith = (
     output_schema: schemaBefore,
     instructions: instructionsBefore,
     continue_truncated: truncationBefore,
+    max_tool_calls: callsBefore,
     request_echo: echoBefore,
     leg: legBefore,
     ...rest
@@ -227,6 +228,7 @@ const optionsWith = (
     output_schema = schemaBefore,
     instructions = instructionsBefore,
     continue_truncated = truncationBefore,
+    max_tool_calls = callsBefore,
     request_echo = echoBefore,
     leg = legBefore,
   }: RunOptions = {},
@@ -234,6 +236,7 @@ const optionsWith = (
   ...rest,
   ...(instructions !== undefined && { instructions }),
   ...(continue_truncated !== undefined && { continue_truncated }),
+  ...(max_tool_calls != null && { max_tool_calls }),
   ...(leg && { leg }),
   ...(request_echo && { request_echo }),
   ...(overrides && { overrides }),

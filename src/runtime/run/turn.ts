@@ -88,6 +88,7 @@ export const createTurn = (
     logCompaction,
     instructions: run.activation?.options.instructions,
     continuesTruncated: run.activation?.options.continue_truncated !== false,
+    maxOwnCalls: run.activation?.options.max_tool_calls,
     overrides: run.activation?.options.overrides ?? {},
     inputTokens: run.input_tokens,
     outputTokens: run.output_tokens,

@@ -72,6 +72,8 @@ export type RunOptions = {
   instructions?: string | undefined;
   /** A completion that was cut off is the answer of the run. */
   continue_truncated?: false | undefined;
+  /** Calls of tools of the agent, those before this request included; null for no limit. */
+  max_tool_calls?: number | null | undefined;
   leg?: Leg | undefined;
   /** Parameters of the request that are kept for its client. */
   request_echo?: JsonObject | undefined;

@@ -33,6 +33,30 @@ t.test('shows a call of the agent as a call of the server `troupe` (check 42)', 
   t.strictSame(stored.output, last.output);
 });
 
+t.test('executes at most max_tool_calls calls of tools of the agent', async (t) => {
+  const { client, troupe } = await startResponses(t);
+  const { steps, requests } = troupe.models;
+  steps.push(asks(['c1', 'note'], ['c2', 'note']), asks(['c3', 'note'], ['p1', 'pick', { a: 1 }]));
+  const limits = { model: 'steps', tools: [pick], max_tool_calls: 1 };
+  const asked = await client.responses.create({ ...limits, input: 'a' });
+  t.equal(asked.max_tool_calls, 1);
+  const results = JSON.stringify(requests.at(-1)?.request);
+  t.match(results, /did c1/);
+  t.match(results, /tool call limit reached/);
+  t.notMatch(results, /did c2/);
+  const call = find(asked, 'function_call');
+  t.match(call, { name: 'pick' }, 'functions of the client do not count');
+  const output = { type: 'function_call_output', call_id: call?.call_id ?? '', output: 'red' } as const;
+  const answer = { ...limits, previous_response_id: asked.id, input: [output] };
+  steps.push(asks(['c4', 'note']));
+  t.equal((await client.responses.create(answer)).status, 'completed');
+  t.notMatch(JSON.stringify(requests.at(-1)?.request), /did c[234]/);
+
+  steps.push(asks(['d1', 'note'], ['d2', 'note']));
+  await client.responses.create({ model: 'steps', input: 'b' });
+  t.match(JSON.stringify(requests.at(-1)?.request), /did d1.*did d2/s);
+});
+
 t.test('continues the run of a function call with its result, also after a restart (check 45)', async (t) => {
   const { troupe, client, ...rest } = await startResponses(t);
   troupe.models.steps.push(asks(['c1', 'pick', { a: 1 }]));
