@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import type { AppInput } from '../composition/input.ts';
+import type { Log } from '../observability/log.ts';
 import { unknownVariables } from '../settings/index.ts';
 
 export type Served = {
@@ -18,19 +19,15 @@ export async function serveUntilSignal(input: AppInput): Promise<Served> {
   const { openCommandLog } = await import('./command-log.ts');
   const { log, isTold, withoutStop } = await openCommandLog(input.settings);
   for (const problem of unknownVariables(process.env)) log.warn('settings.unknown_variable', { problem });
-  const { startApp } = await import('../app.ts');
-  /** Configured addresses with the ports that the system chose for port 0. */
-  const taken = new Map<string, string>();
-  const start = async (input: AppInput): Promise<App> => {
-    const { http_addr: address } = input.settings;
-    const settings = { ...input.settings, http_addr: taken.get(address) ?? address };
-    const app = await startApp({ ...input, settings, log });
-    if (app.url.startsWith('http:')) taken.set(address, new URL(app.url).host);
-    return app;
-  };
-  let app = await start(input);
+  const start = await createStart(log);
+  let app: App | undefined;
   let working = input;
-  let isServing = true;
+  let isServing = false;
+  const use = async (input: AppInput): Promise<void> => {
+    app = await start(input);
+    isServing = true;
+    working = input;
+  };
   let replacement: Promise<void> = Promise.resolve();
   const print = (text: string): void => {
     if (!isTold) process.stdout.write(`Troupe: ${text}\n`);
@@ -47,23 +44,22 @@ export async function serveUntilSignal(input: AppInput): Promise<Served> {
     print('stopping');
     await replacement;
     if (isServing)
-      await app.stop((runs) =>
+      await app?.stop((runs) =>
         print(`waiting for ${runs === 1 ? '1 run' : `${runs} runs`}, again to stop now`),
       );
     print('stopped');
     process.exit(0);
   };
+  // Before the start, in which runs resume and requests are accepted: a stop waits for its end.
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+  const started = use(input);
+  replacement = started.catch(() => {});
+  await started;
 
-  const use = async (input: AppInput): Promise<void> => {
-    app = await start(input);
-    isServing = true;
-    working = input;
-  };
   const replace = async (next: AppInput): Promise<void> => {
     if (stopping) return;
-    if (isServing) await withoutStop(() => app.stop());
+    if (isServing) await withoutStop(async () => app?.stop());
     isServing = false;
     if (stopping) return;
     await use(next).catch(async (error) => {
@@ -73,6 +69,7 @@ export async function serveUntilSignal(input: AppInput): Promise<Served> {
   };
   return {
     get app() {
+      if (!app) throw new Error('the service has not started');
       return app;
     },
     replace(next) {
@@ -82,6 +79,20 @@ export async function serveUntilSignal(input: AppInput): Promise<Served> {
     },
   };
 }
+
+/** Returns a function that starts the service, on the port of its first start. */
+const createStart = async (log: Log): Promise<(input: AppInput) => Promise<App>> => {
+  const { startApp } = await import('../app.ts');
+  /** Configured addresses with the ports that the system chose for port 0. */
+  const taken = new Map<string, string>();
+  return async (input) => {
+    const { http_addr: address } = input.settings;
+    const settings = { ...input.settings, http_addr: taken.get(address) ?? address };
+    const app = await startApp({ ...input, settings, log });
+    if (app.url.startsWith('http:')) taken.set(address, new URL(app.url).host);
+    return app;
+  };
+};
 
 /** Like `serveUntilSignal`, for code that does not change. */
 export const runUntilSignal = async (input: AppInput): Promise<App> => (await serveUntilSignal(input)).app;

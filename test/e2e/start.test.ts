@@ -19,6 +19,20 @@ process.on('exit', () => console.log('ended: ' + count + ' schemas'));
 /** A schema takes about 15 µs. */
 const MOST_SCHEMAS = 3300;
 
+t.test('stops gracefully on a signal that arrives before the start has ended', async (t) => {
+  const { child, says, ended } = runCommand(
+    t,
+    ['serve', '--http-server', 'node', '--http-addr', '127.0.0.1:0', '--storage-dir', t.testdir()],
+    {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(COUNTER)}`,
+      SERVICE_ADMIN_API_BEARER_TOKEN: 'an-admin-token-of-this-test',
+    },
+  );
+  await says(/listening: /);
+  child.kill('SIGTERM');
+  t.equal(await ended(), 0);
+});
+
 t.test('creates the schemas of routes and protocols once the service listens', async (t) => {
   const { child, says } = runCommand(
     t,
