@@ -13,6 +13,9 @@ const [PHASES, EXAMPLES, ...SECONDS] = LONG
   ? (['examples,coverage,fuzzing', '20', '1800'] as const)
   : (['examples,fuzzing', '1'] as const);
 
+/** Streams that end only with their client are not called. */
+const EVENT_STREAM = '"text/event-stream"';
+
 const python = await openPython('schemathesis');
 
 if (typeof python === 'string') t.plan(0, python);
@@ -37,9 +40,11 @@ else {
     t.strictSame(lines, []);
     const { body: document } = await troupe.call('GET', '/openapi.json');
     const paths: Record<string, object> = Object(document).paths;
-    const operations = Object.values(paths).reduce((sum, methods) => sum + Object.keys(methods).length, 0);
+    const operations = Object.values(paths)
+      .flatMap((methods) => Object.entries(methods))
+      .filter(([method, operation]) => method !== 'get' || !JSON.stringify(operation).includes(EVENT_STREAM));
     // The tool does not call the operation of the document itself.
-    t.match(sums, { operations: operations - 1, requests: Number });
+    t.match(sums, { operations: operations.length - 1, requests: Number });
     t.equal((await troupe.call('GET', '/health')).status, 200);
   });
 }
