@@ -3,6 +3,15 @@ import { z } from 'zod';
 /** Files of the routes `/v1/files` (openai.md 9), in the form of OpenAI. */
 
 export const FilePurpose = z.enum(['user_data', 'vision', 'assistants', 'batch', 'evals', 'fine-tune']);
+/**
+ * The purpose of an upload (openai.md 9.1). It is kept and returned, and changes nothing.
+ *
+ * @example
+ * ```ts
+ * const purpose: FilePurpose = 'user_data';
+ * await client.files.put(new Blob(['Hello']), { filename: 'hello.txt', purpose });
+ * ```
+ */
 export type FilePurpose = z.infer<typeof FilePurpose>;
 
 export const StoredFile = z
@@ -23,6 +32,15 @@ export const StoredFile = z
     }),
   })
   .meta({ id: 'File', description: 'An uploaded file. Times are seconds since the epoch.' });
+/**
+ * An uploaded file (openai.md 9.1). `bytes` is its length; `created_at` and `expires_at` are in seconds since the epoch.
+ *
+ * @example
+ * ```ts
+ * const file: StoredFile = await client.files.put(new Blob(['Hello']), { filename: 'hello.txt' });
+ * console.log(file.id, file.media_type, file.bytes);
+ * ```
+ */
 export type StoredFile = z.infer<typeof StoredFile>;
 
 export const FileList = z

@@ -14,7 +14,9 @@ t.test('uploads, lists, reads and deletes files', async (t) => {
   const file = await files.put(REPORT, { purpose: 'vision', expires_in_secs: 3600 });
   t.match(file, { filename: 'report.txt', media_type: 'text/plain', bytes: 13, purpose: 'vision' });
   t.equal(Number(file.expires_at) - file.created_at, 3600);
-  t.strictSame(await files.get(file.id), file);
+  const { link, ...stored } = await files.get(file.id);
+  t.strictSame(stored, file);
+  t.match(link, `/v1/files/${file.id}/content?expires=`);
   t.equal(await (await files.content(file.id)).text(), 'Revenue grew.');
   const other = await files.put(new Blob(['{}']), { filename: 'b.json' });
   t.match(other, {

@@ -67,7 +67,7 @@ t.test('shows JSON and YAML that can be parsed', async (t) => {
 
 /** Programs that do not import the package are executed by other tests (`examples.test.ts`, `openai-clients.test.ts`). */
 const EXECUTED =
-  /from '(@ag-ui\/client|@statelyai\/inspect|@langchain\/openai|@openai\/agents|@ai-sdk\/openai-compatible)'/;
+  /from '(@ag-ui\/client|@statelyai\/inspect|@langchain\/openai|@openai\/agents|@ai-sdk\/openai|@ai-sdk\/openai-compatible)'/;
 
 t.test('shows programs that another test type-checks or executes', async (t) => {
   const programs = all.filter(({ language }) => /^([jt]s|tsx)$/.test(language));

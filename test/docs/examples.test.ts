@@ -171,7 +171,7 @@ t.test('runs every command against a service with the stated result', async (t) 
     const line = here(command, url)
       .replaceAll('curl ', 'curl -sf ')
       .replaceAll('./config', join(dir, 'config'));
-    const service = line.replace(/(main\.js (config|eval|keys|users) \w+)/g, `$1 --url ${url}`);
+    const service = line.replace(/(main\.js (config|eval|files|keys|users) \w+)/g, `$1 --url ${url}`);
     outputs.set(command, await shell(`export SERVICE_ADMIN_API_BEARER_TOKEN=${token}\n${service}`, dir));
   }
   const resultOf = (part: string): string =>

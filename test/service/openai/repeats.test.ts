@@ -7,7 +7,7 @@ import { eventually, type Troupe } from '../troupe.ts';
 import { completed, countRuns, say, startChat } from './chat.ts';
 import { pick } from './responses.ts';
 
-/** Requests of OpenAI's protocol with an `Idempotency-Key` (runtime.md 0.8, openai.md 11.2). */
+/** Requests of OpenAI's protocol with an `Idempotency-Key` (runtime.md 0.8, openai.md 2.4). */
 
 type Sent = { status: number; text: string; isReplay: boolean; headers: Headers };
 
