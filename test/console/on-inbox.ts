@@ -61,7 +61,7 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     await card(page, 'first-come').waitFor({ state: 'detached' });
     t.match(await isDone(run_id), { termination_reason: { type: 'natural_end' } });
     await approve(other, 'first-come');
-    await toast(other, 'Already decided by Ada');
+    await toast(other, 'Already decided by Ada (~admin)');
     await other.close();
 
     await t.test('shows who approved a call within two clicks from the list of runs', async () => {
@@ -71,7 +71,7 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
         .getByTestId('run-timeline')
         .getByRole('button', { name: /^Tool get_weather/ })
         .click();
-      await page.getByTestId('span-panel').getByText('Ada', { exact: true }).waitFor();
+      await page.getByTestId('span-panel').getByText('Ada (~admin)', { exact: true }).waitFor();
     });
   });
 
@@ -132,7 +132,9 @@ export const onInbox = async (t: Test, house: House): Promise<void> => {
     await toast(page, 'Denied');
     await isDone(run_id);
     await go(`/runs/${run_id}?tab=events`);
-    await page.getByRole('button', { name: /MailboxDecisionReceived.*cancel · Ada · too wet/ }).waitFor();
+    await page
+      .getByRole('button', { name: /MailboxDecisionReceived.*cancel · Ada \(~admin\) · too wet/ })
+      .waitFor();
   });
 
   t.test('approves with four keys from the dashboard, and marks a call that is asked again', async (t) => {

@@ -274,7 +274,7 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await chart(page, 'done').waitFor();
     await button(page, 'Events').click();
     await page.getByLabel('Kind').selectOption('MailboxDecisionReceived');
-    await page.getByRole('button', { name: /cancel · too wet/ }).waitFor();
+    await page.getByRole('button', { name: /cancel · .*~admin.* · too wet/ }).waitFor();
 
     await button(page, 'Run again').click();
     const dialog = page.getByRole('dialog');

@@ -142,7 +142,8 @@ export const startHouse = async (
   const browser = await launchChromium(SHORT_LIVED_PAGES);
   t.teardown(() => browser.close());
   const context = await browser.newContext();
-  context.setDefaultTimeout(120_000);
+  // Less than the time after which the test would count as stalled, so that the failure names the wait.
+  context.setDefaultTimeout(45_000);
   const page = await context.newPage();
   let visits = 0;
   let end = async (): Promise<void> => {};

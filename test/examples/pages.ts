@@ -60,7 +60,7 @@ export const startSite = async (t: Test, folders: readonly string[]): Promise<Si
 
 const tabsOf = async (browser: Browser): Promise<Tabs> => {
   const context = await browser.newContext({ viewport: { width: 760, height: 900 } });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(45_000);
   const idle: Page[] = [];
   return {
     offline: (isOffline) => context.setOffline(isOffline),

@@ -9,6 +9,7 @@ import { Notice } from '../design/Notice.tsx';
 import { useNow } from '../design/Time.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
+import { deciderIn } from '../run-records/decider.ts';
 import { runHref } from '../run-records/run.ts';
 import { InferencePanel } from './InferencePanel.tsx';
 import { PartChart } from './PartChart.tsx';
@@ -97,7 +98,8 @@ const State = ({ story, at }: { story: Story; at: number | undefined }) => {
 /** The decision on the call, its actor and the reason. */
 const decisionIn = ({ decision }: Span['detail']) =>
   (['action', 'decided_by', 'reason'] as const).flatMap((name) => {
-    const value = isObject(decision) ? decision[name] : undefined;
+    if (!isObject(decision)) return [];
+    const value = name === 'decided_by' ? deciderIn(decision) : decision[name];
     return typeof value === 'string' && value !== '' ? [[name, redactText(value)] as const] : [];
   });
 

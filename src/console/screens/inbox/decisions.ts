@@ -14,6 +14,7 @@ import { toast } from '../../feedback/toasts.ts';
 import { say } from '../../i18n/locale.ts';
 import { useGo } from '../../navigation/links.tsx';
 import { type Decision, decide } from '../../run-records/control.ts';
+import { deciderIn } from '../../run-records/decider.ts';
 import type { Ticket } from '../../run-records/run.ts';
 import { texts } from './texts.ts';
 import type { Open, Wish } from './tickets.ts';
@@ -104,10 +105,7 @@ const fulfil = async (wish: Wish, open: Open): Promise<Outcome> => {
 const EVENTS = 500;
 const MOST_READS = 6;
 
-/**
- * Returns who decided a ticket, as the log of its run reports it. Operators who share the admin token are identified by
- * the names that they give.
- */
+/** Returns who decided a ticket, as the log of its run reports it. */
 const deciderOf = async ({ runId, ticket }: Open): Promise<string | undefined> => {
   let decider: string | undefined;
   let cursor: string | undefined;
@@ -115,9 +113,8 @@ const deciderOf = async ({ runId, ticket }: Open): Promise<string | undefined> =
     const request = { path: pathOf`/v1/runs/${runId}/events`, query: { limit: EVENTS, cursor }, quiet: true };
     const { items, next_cursor, has_more } = await send(request, EventPage);
     for (const { payload } of items) {
-      const { tool_call_id: id, decided_by: by, decided_as: name } = payload;
-      if ((id === ticket.ticket_id || id === ticket.tool_call_id) && typeof by === 'string')
-        decider = by === '~admin' && typeof name === 'string' ? `${name} (${by})` : by;
+      const { tool_call_id: id } = payload;
+      if (id === ticket.ticket_id || id === ticket.tool_call_id) decider = deciderIn(payload) ?? decider;
     }
     cursor = next_cursor;
     if (!has_more) break;

@@ -2,6 +2,7 @@ import { isObject } from '../../data/guard.ts';
 import { redactText } from '../../data/redact-text.ts';
 import { redact } from '../../data/redaction.ts';
 import type { LogEvent } from '../../event-log/event.ts';
+import { deciderIn } from '../../run-records/decider.ts';
 
 /** A one-line summary of an event. */
 
@@ -39,7 +40,7 @@ const gist = ({ event_kind: kind, payload }: LogEvent): string => {
     return `${word(payload.role)} #${payload.message_seq} ${redactText(cut(contentOf(payload.content_blocks)))}`;
   }
   if (kind === 'MailboxDecisionReceived' || kind === 'ToolPermissionResolved') {
-    return [payload.action, payload.decided_by, payload.reason]
+    return [payload.action, deciderIn(payload), payload.reason]
       .filter((part) => word(part) !== '')
       .join(' · ');
   }
