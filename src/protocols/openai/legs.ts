@@ -1,26 +1,16 @@
-import { advance, IllegalTransition } from '../../../machines/advance.ts';
-import {
-  isTerminalLeg,
-  legAt,
-  type ResponseEvent,
-  responseMachine,
-  statusOf,
-} from '../../../machines/response.ts';
+import { isTerminalLeg } from '../../../machines/response.ts';
 import type { Channel, RunWatch, WrittenRun } from '../../runtime/index.ts';
-import type { Reader } from '../../runtime/run/live-channel.ts';
 import type { Clock } from '../../schema/clock.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
-import type { Run, Termination } from '../../schema/run.ts';
 import { hasTag, type RunRecord } from '../../schema/run-state.ts';
 import type { StoredResponse } from '../../schema/stored-response.ts';
 import type { Batch, Store } from '../../store/index.ts';
+import { eventOf, isPaused, moveLeg } from './leg-moves.ts';
+import { createOpenLeg, type Leg, type Opened, type OpenLeg, outputSoFar, send } from './open-leg.ts';
 import type { OutputItem } from './output.ts';
 import { replayEvents } from './replay.ts';
-import { endingOf, type ResponseResource, resourceOf } from './response.ts';
-import { createResponseEncoder, type ResponseEncoder } from './response-encoder.ts';
-import { earlierCalls, stateOf, storedOutput } from './stored-legs.ts';
-import { NO_USAGE } from './usage.ts';
-import { budgetTexts, waitsOf } from './waits.ts';
+import { type ResponseResource, resourceOf } from './response.ts';
+import { storedOutput } from './stored-legs.ts';
 
 /**
  * The legs of responses, from the accepted request to their last event (openai-responses.md 7.1, 7.6, 12).
@@ -49,23 +39,6 @@ export type Legs = {
 export type NewLeg = {
   run: RunRecord;
   row: Pick<StoredResponse, 'from_seq' | 'echo' | 'inputs'> & Pick<Partial<StoredResponse>, 'encrypted'>;
-};
-
-export type Leg = {
-  readonly scope: string;
-  readonly row: StoredResponse;
-  /** The resource as it was when the request was accepted. */
-  accepted(): ResponseResource;
-  /** Resolves with the resource once the end is stored. */
-  readonly ended: Promise<ResponseResource>;
-  /**
-   * Passes the reader the events after this number, then the live ones, and its end. Returns a function that detaches it.
-   */
-  follow(after: number, reader: Reader): () => void;
-  /** The number of its readers. */
-  readers(): number;
-  /** Emits the first events of a leg whose run waits for its turn. */
-  announce(): void;
 };
 
 export type LegsDeps = {
@@ -135,29 +108,6 @@ type Book = LegsDeps & {
   readonly without: Set<string>;
 };
 
-type OpenLeg = Leg & {
-  readonly scope: string;
-  readonly encoder: ResponseEncoder;
-  readonly followers: Set<Reader>;
-  resolve(resource: ResponseResource): void;
-  /** The record of the run with which the leg has ended; an earlier one may be stored later than it was written. */
-  last: RunRecord | undefined;
-  /** The number of the next event when the row was written. */
-  written: number;
-  /** The last channel of its run. */
-  channel: Channel | undefined;
-  endsWithChannel: boolean;
-  /** No event follows. */
-  isDropped: boolean;
-  /**
-   * The frames since the first event, for a reader that follows in the same event-loop tick, as the request does that
-   * began the leg. Undefined afterwards: later readers receive frames that are created again.
-   */
-  first: Frames | undefined;
-};
-
-type Frames = { text: string; count: number };
-
 /** A scope has no control characters, so keys are unambiguous. */
 const keyOf = (scope: string, run_id: string): string => `${scope}\0${run_id}`;
 
@@ -192,72 +142,11 @@ const beginLeg = (book: Book, batch: Batch, scope: string, { run, row: given }: 
   return leg;
 };
 
-type Opened = { row: StoredResponse; run: RunRecord; earlier: readonly StoredResponse[] };
-
-const openLeg = (book: Book, scope: string, { row, run, earlier }: Opened): OpenLeg => {
-  let resolve: OpenLeg['resolve'] = () => {};
-  const ended = new Promise<ResponseResource>((settle) => {
-    resolve = settle;
-  });
-  const followers = new Set<Reader>();
-  const resource = (status: StoredResponse['status']): ResponseResource =>
-    resourceOf(row, isTerminalLeg(status) ? outputSoFar(encoder) : [], status);
-  const encoder = createResponseEncoder({
-    run_id: row.run_id,
-    step: run.steps,
-    functions: new Set(run.activation?.options.frontend_tools?.map(({ id }) => id)),
-    encrypted: row.encrypted === true,
-    earlier: earlierCalls(book.store, scope, earlier),
-    calls: row.calls,
-    files: row.files ?? [],
-    resource,
-    ...(row.events.length > 0 && { begun: stateOf(book.store, scope, row) }),
-  });
-  const first = row.status;
-  const leg: OpenLeg = {
-    scope,
-    row,
-    accepted: () => resourceOf(row, [], first),
-    encoder,
-    followers,
-    ended,
-    resolve: (ended) => resolve(ended),
-    last: undefined,
-    written: row.next,
-    channel: undefined,
-    endsWithChannel: false,
-    isDropped: false,
-    first: row.events.length > 0 ? undefined : { text: '', count: 0 },
-    readers: () => followers.size,
-    announce: () => send(leg, encoder.begin(row.status === 'queued')),
-    follow(after, reader) {
-      const { first } = leg;
-      if (first && after < 0) {
-        if (first.count > 0) reader.write(first.text, first.count);
-        return addFollower(leg, reader);
-      }
-      const { kept, events: all } = encoder.output;
-      const heldFrom = encoder.heldFrom();
-      const events = heldFrom === undefined ? all : all.filter(([, , number]) => number < heldFrom);
-      const items = encoder.items().map((item, index) => (kept[index]?.void ? undefined : item));
-      const frames = replayEvents({ items, events, status: row.status, resource }, after);
-      if (frames.length > 0) reader.write(frames.join(''), frames.length);
-      return addFollower(leg, reader);
-    },
-  };
-  book.open.set(keyOf(scope, row.run_id), leg);
+const openLeg = ({ store, open }: Book, scope: string, opened: Opened): OpenLeg => {
+  const leg = createOpenLeg(store, scope, opened);
+  open.set(keyOf(scope, leg.row.run_id), leg);
   return leg;
 };
-
-/** The commit that ends a leg may be visible before the request that began it is answered. */
-const addFollower = ({ followers, isDropped }: OpenLeg, reader: Reader): (() => void) => {
-  if (isDropped) reader.end();
-  else followers.add(reader);
-  return () => followers.delete(reader);
-};
-
-const outputSoFar = ({ output }: ResponseEncoder): OutputItem[] =>
-  output.items.filter((_, index) => output.kept[index]?.void !== true);
 
 const attach = (book: Book, leg: OpenLeg, channel: Channel): void => {
   if (leg.channel === channel) return;
@@ -270,23 +159,6 @@ const attach = (book: Book, leg: OpenLeg, channel: Channel): void => {
     if (leg.endsWithChannel) endLeg(book, leg);
   };
   channel.attach({ name: 'openai-response', createEncoder: () => leg.encoder }, { write, end });
-};
-
-const send = (leg: OpenLeg, frames: string, count = 1): void => {
-  if (frames === '') return;
-  const { first, followers } = leg;
-  if (first) keepFirst(leg, first, { text: frames, count });
-  for (const reader of followers) reader.write(frames, count);
-};
-
-const keepFirst = (leg: OpenLeg, first: Frames, { text, count }: Frames): void => {
-  if (first.count === 0) {
-    setImmediate(() => {
-      leg.first = undefined;
-    });
-  }
-  first.text += text;
-  first.count += count;
 };
 
 /** A leg with many events between two commits of its run writes its row in a separate one. */
@@ -312,10 +184,6 @@ const putRow = ({ store }: Pick<Book, 'store'>, batch: Batch, leg: OpenLeg): voi
   leg.written = next;
   store.responses.put(batch, scope, row);
 };
-
-/** The client, a person or a remote agent has to act, and has not. */
-export const isPaused = (run: RunRecord): boolean =>
-  hasTag(run, 'waiting') && !hasTag(run, 'background_tasks') && !hasTag(run, 'answered');
 
 const noteRun = (book: Book, scope: string, written: WrittenRun): void => {
   const { after, before, batch } = written;
@@ -380,51 +248,6 @@ const resumedLeg = (book: Book, scope: string, row: StoredResponse): OpenLeg | u
   if (!run || hasTag(run, 'done') || isPaused(run)) return undefined;
   const rows = book.store.responses.ofRun(scope, run);
   return rows.at(-1)?.leg === row.leg ? reopen(book, scope, run, rows) : undefined;
-};
-
-const eventOf = (
-  { row, encoder }: OpenLeg,
-  after: RunRecord,
-  before: RunRecord | undefined,
-): ResponseEvent | undefined => {
-  if (hasTag(after, 'done')) {
-    const { type, code } = terminationOf(after);
-    return { type: 'END', termination: { type, code, truncated: encoder.isTruncated() } };
-  }
-  if (isPaused(after)) return before && row.status === 'in_progress' ? { type: 'PAUSE' } : undefined;
-  return hasTag(after, 'running') && row.status === 'queued' ? { type: 'START' } : undefined;
-};
-
-const terminationOf = ({ termination_reason }: Run) => {
-  const reason: Termination = termination_reason ?? { type: 'natural_end' };
-  if (reason.type === 'suspended') return { type: 'natural_end', code: undefined } as const;
-  return { type: reason.type, code: reason.type === 'stopped' ? reason.value.code : undefined };
-};
-
-const moveLeg = (leg: OpenLeg, event: ResponseEvent, { after, at, seq }: WrittenRun): void => {
-  const { row, encoder } = leg;
-  let status: StoredResponse['status'];
-  try {
-    status = statusOf(advance(responseMachine, legAt(row.status), event));
-  } catch (error) {
-    if (error instanceof IllegalTransition) return;
-    throw error;
-  }
-  if (!isTerminalLeg(status)) {
-    row.status = status;
-    return;
-  }
-  const { termination_reason: termination } = after;
-  leg.last = after;
-  const refusal = termination?.type === 'blocked' ? termination.value : undefined;
-  const notice = event.type === 'PAUSE' ? budgetTexts(waitsOf(after.waiting)) : undefined;
-  encoder.seal({ status, refusal, notice }, () => {
-    row.status = status;
-    row.ended_at = at;
-    row.to_seq = seq;
-    row.usage = encoder.usage() ?? NO_USAGE;
-    if (event.type === 'END' && termination) Object.assign(row, endingOf(termination, encoder.isTruncated()));
-  });
 };
 
 /** The end is stored. */

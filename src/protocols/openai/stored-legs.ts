@@ -11,7 +11,7 @@ import { type EarlierCall, MORE } from './response-state.ts';
 
 /** Reads legs of responses from the store: their texts are those of the history (openai-responses.md 12). */
 
-type LegStore = Pick<Store, 'messages' | 'retractions' | 'stopped'>;
+export type LegStore = Pick<Store, 'messages' | 'retractions' | 'stopped'>;
 
 /** Restores the output that an earlier process has written; items of its unfinished step begin again. */
 export const stateOf = (store: LegStore, scope: string, row: StoredResponse): OutputState => {

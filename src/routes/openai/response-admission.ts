@@ -10,7 +10,7 @@ import {
   threadOfConversation,
 } from '../../protocols/openai/ids.ts';
 import { type InputEntry, importedFrom, splitInput } from '../../protocols/openai/input.ts';
-import type { Leg } from '../../protocols/openai/legs.ts';
+import type { Leg } from '../../protocols/openai/open-leg.ts';
 import { behindResponse, type Located, locate, type Position } from '../../protocols/openai/position.ts';
 import { withOutputText } from '../../protocols/openai/response.ts';
 import { runHeaders } from '../../protocols/openai/response-headers.ts';
