@@ -261,7 +261,8 @@ t.test('accepts or rejects added files together by number, size and type', async
   });
   t.equal(typeOf({ name: 'NOTES.MD', type: '' }), 'text/markdown');
   t.equal(typeOf({ name: 'x', type: 'Text/Plain; charset=utf-8' }), 'text/plain');
-  t.equal(sizeText(1), '1 KB');
+  t.equal(sizeText(1), '1 B');
+  t.equal(sizeText(1024), '1 KB');
   t.equal(sizeText(3 * 1024 * 1024), '3.0 MB');
 });
 

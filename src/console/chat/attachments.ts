@@ -80,8 +80,8 @@ export const blockOf = ({ mediaType, filename, url }: FileUIPart): InputBlock =>
   ...(filename !== undefined && { title: filename }),
 });
 
-/** `1.2 MB`, `34 KB` */
-export const sizeText = (bytes: number): string =>
-  bytes < 1024 * 1024
-    ? `${Math.max(1, Math.round(bytes / 1024))} KB`
-    : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+/** `1.2 MB`, `34 KB`, `6 B` */
+export const sizeText = (bytes: number): string => {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 1024 * 1024 ? `${Math.round(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+};
