@@ -28,7 +28,7 @@ export const StoredFile = z
     sha256: z.string(),
     link: z.string().optional().meta({
       description:
-        'only for one file: path of its content with a signature, which needs no other credential for `files.link_ttl_secs`',
+        'only for one file: signed link to its content, which needs no other credential for `files.link_ttl_secs`',
     }),
   })
   .meta({ id: 'File', description: 'An uploaded file. Times are seconds since the epoch.' });
