@@ -1,0 +1,53 @@
+/**
+ * The port to a database that has the truth, when there is one: group commits pass it before they reach the folder.
+ * A folder behind a sink is a copy of what the database has.
+ */
+
+/**
+ * One row as a database stores it. `key` and `value` are the JSON texts of the row's key and value; the columns hold
+ * the parts of the value that lists, sweeps and look-ups of its kind need, and are null elsewhere.
+ */
+export type ShippedRow = {
+  /** The number of its table, see `kinds.ts`. */
+  kind: number;
+  key: string;
+  /** A signed 64-bit number; null for rows of a member. */
+  lineage: bigint | null;
+  scope: string | null;
+  a: string | null;
+  b: string | null;
+  c: string | null;
+  d: string | null;
+  /** Milliseconds since the epoch, or another whole number by which rows of the kind are found. */
+  at: number | null;
+  at2: number | null;
+  value: string;
+};
+
+/** What one batch changes. A row that was removed and put again stands in `gone` and in `rows`. */
+export type ShippedBatch = {
+  /** The lineages that its rows belong to. The member must own each. */
+  owners: readonly bigint[];
+  /** Lineages that begin with this batch. */
+  births: readonly bigint[];
+  /** Lineages that are given back with this batch; `due` is the time at which another member must act on it. */
+  releases: readonly { lineage: bigint; due: number | null }[];
+  gone: readonly { kind: number; key: string }[];
+  rows: readonly ShippedRow[];
+};
+
+/** How a batch ended: it is in the database, or it is not and never will be. */
+export type SinkOutcome =
+  | { result: 'applied' }
+  | {
+      result: 'refused';
+      /** `fenced`: the member has lost its place; `not-owner`, `clash`, `invalid`: this batch alone is at fault. */
+      why: 'fenced' | 'behind' | 'not-owner' | 'clash' | 'invalid' | 'unwritable';
+      error: Error;
+    };
+
+/**
+ * Ships a group: one outcome for each batch, in their order. It resolves when the outcome of all is certain, however
+ * long that takes, and never rejects. One group is under way at a time.
+ */
+export type Sink = { ship(group: readonly ShippedBatch[]): Promise<readonly SinkOutcome[]> };
