@@ -24,8 +24,19 @@ export type ShippedRow = {
   value: string;
 };
 
-/** What one batch changes. A row that was removed and put again stands in `gone` and in `rows`. */
+/** The parts of a value that stand in columns; absent ones are null. */
+export type Columns = Partial<Pick<ShippedRow, 'scope' | 'a' | 'b' | 'c' | 'd' | 'at' | 'at2'>>;
+
+/**
+ * What one batch changes, with each row at most once. A row that was removed and put again stands in `gone` and in
+ * `rows`. Batches of one group may change the same rows; the last one counts.
+ */
 export type ShippedBatch = {
+  /**
+   * What the batch builds on: once a batch was refused, all later ones of its lineage in the group are refused too. Null
+   * for rows of a member. Other than `owners`, it is the number of the thread from the start.
+   */
+  lineage: bigint | null;
   /** The lineages that its rows belong to. The member must own each. */
   owners: readonly bigint[];
   /** Lineages that begin with this batch. */
@@ -41,7 +52,10 @@ export type SinkOutcome =
   | { result: 'applied' }
   | {
       result: 'refused';
-      /** `fenced`: the member has lost its place; `not-owner`, `clash`, `invalid`: this batch alone is at fault. */
+      /**
+       * `fenced`, `behind`: the member has lost its place, and all that follows is refused; `unwritable`: the database
+       * takes no writes now; `not-owner`, `clash`, `invalid`: this batch alone is at fault.
+       */
       why: 'fenced' | 'behind' | 'not-owner' | 'clash' | 'invalid' | 'unwritable';
       error: Error;
     };
