@@ -74,7 +74,7 @@ const inferenceWith = (meter: Meter, store: Store) => {
     },
     /** Returns the number of store operations of a step. */
     step() {
-      const batch = store.batch();
+      const batch = store.batch('commons');
       account.write(batch);
       return batch.writes.length;
     },

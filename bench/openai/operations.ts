@@ -93,7 +93,7 @@ const TEXT = 'It is seven degrees in Oslo, with some rain in the afternoon. '.re
 export const measurePosition = async ({ short, folder }: Context): Promise<Measured> => {
   const store = await openStore({ dir: folder(), durability: 'process' });
   const place = { scope: 'default', chat: 'chat', agent_id: 'bench' };
-  const batch = store.batch();
+  const batch = store.batch('commons');
   for (let seq = 0; seq < MESSAGES; seq += 1) {
     const digest = seq.toString(16).padStart(32, '0');
     store.transcripts.put(batch, { ...place, digest }, { thread_id: 'thread', seq, asked: '', at: seq });

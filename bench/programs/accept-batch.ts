@@ -105,7 +105,7 @@ export const acceptBatch = (store: Store): Batch => {
   const created_at = run.created_at;
   const metadata = { created_at: dispatch.created_at, updated_at: dispatch.created_at };
   const thread = { id: thread_id, metadata, active_run_id: run.run_id, open_run_id: run.run_id };
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.messages.append(batch, SCOPE, thread_id, [{ seq: 1, message, created_at, external: 1 }]);
   store.runs.put(batch, SCOPE, run, undefined);
   store.dispatches.put(batch, SCOPE, dispatch, undefined);

@@ -14,7 +14,7 @@ const store = await openStore({ dir, durability: 'process' });
 
 const addThread = async (): Promise<void> => {
   const { thread_id, run, events } = acceptRows();
-  const batch = store.batch();
+  const batch = store.batch('commons');
   const metadata = { created_at: Date.now(), updated_at: Date.now() };
   const record = {
     thread: { id: thread_id, metadata, latest_run_id: run.run_id },

@@ -24,11 +24,11 @@ const grown = new Map<number, GrownThread[]>();
 const commitFull = async (batch: Batch): Promise<Batch> => {
   if (batch.writes.length < WRITES_A_COMMIT) return batch;
   await store.commit(batch);
-  return store.batch();
+  return store.batch('commons');
 };
 
 const fill = async ({ threads, messages, status }: Extract<GrowthOrder, { do: 'fill' }>): Promise<void> => {
-  let batch = store.batch();
+  let batch = store.batch('commons');
   const filled: GrownThread[] = [];
   for (let number = 0; number < threads; number += 1) {
     const state = status === 'done' ? 'completed' : 'running.inferring';
@@ -46,7 +46,7 @@ const fill = async ({ threads, messages, status }: Extract<GrowthOrder, { do: 'f
 
 const step = async ({ threads, messages }: Extract<GrowthOrder, { do: 'step' }>): Promise<void> => {
   const waiting = grown.get(messages) ?? [];
-  const batch = store.batch();
+  const batch = store.batch('commons');
   const stepped = waiting.splice(0, threads).map((thread) => putStep(store, batch, thread));
   await store.commit(batch);
   waiting.push(...stepped);
@@ -55,7 +55,7 @@ const step = async ({ threads, messages }: Extract<GrowthOrder, { do: 'step' }>)
 const EVENT = JSON.stringify({ type: 'inference', model: 'm', response_content: 'x'.repeat(500) });
 
 const fillTraces = async ({ traces, events }: Extract<GrowthOrder, { do: 'traces' }>): Promise<void> => {
-  let batch = store.batch();
+  let batch = store.batch('commons');
   const lines = Array.from({ length: events }, () => EVENT);
   for (let number = 0; number < traces; number += 1) {
     const at = 1_700_000_000 + number;

@@ -79,7 +79,7 @@ export const createAssistantSettings = ({ store, audit, isUsable }: Deps): Assis
       ...(model_id !== undefined && { model_id }),
       revision: before.revision + 1,
     };
-    const batch = store.batch();
+    const batch = store.batch('commons');
     store.documents.put(batch, DOCUMENT, after);
     await store.commit(batch, 'input');
     const change =

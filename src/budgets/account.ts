@@ -136,7 +136,7 @@ const store = ({ spent, payer, timer, store: { budgetCounters } }: Open, batch: 
 
 const storeAlone = (open: Open): void => {
   if (open.spent.size === 0) return;
-  const batch = open.store.batch();
+  const batch = open.store.batch('commons');
   store(open, batch);
   open.store.commit(batch).catch(open.onCommitFailed);
 };

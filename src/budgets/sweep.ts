@@ -18,7 +18,7 @@ export const sweepCounters = async (
     const rows = budgetCounters.all(after, SLICE);
     const expired = rows.filter(({ ended_at }) => ended_at !== undefined && ended_at < until);
     if (expired.length > 0) {
-      const write = batch();
+      const write = batch('commons');
       for (const row of expired) budgetCounters.remove(write, row);
       await commit(write);
       removed += expired.length;
@@ -38,7 +38,7 @@ export const sweepUsage = async (
   for (let removed = 0; ; ) {
     const keys = usage.before(day, SLICE);
     if (keys.length === 0) return removed;
-    const write = batch();
+    const write = batch('commons');
     for (const key of keys) usage.remove(write, key);
     await commit(write);
     removed += keys.length;

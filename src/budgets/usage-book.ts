@@ -58,7 +58,7 @@ export const createUsageBook = (deps: UsageBookDeps): UsageBook => {
         close() {
           // The record of a stored run does not contain what was noted after its last commit.
           if (options.isStored || notes.length === 0) return;
-          const batch = store.batch();
+          const batch = store.batch('commons');
           write(batch);
           store.commit(batch).catch(deps.onCommitFailed);
         },

@@ -67,7 +67,7 @@ const notConnected = (server: string): ToolError =>
 
 const createCatalogStore = ({ store, clock, log }: Foundation): Authorization['catalogs'] => {
   const save = (change: (batch: ReturnType<typeof store.batch>) => void): void => {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     change(batch);
     store.commit(batch).catch((err) => log.warn('mcp.tools_not_stored', { err }));
   };

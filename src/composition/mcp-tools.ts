@@ -35,7 +35,7 @@ export const createMcpToolStore = ({
   const all = new Map(Object.entries(store.documents.get(DOCUMENT) ?? {}));
 
   const save = async (): Promise<void> => {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     store.documents.put(batch, DOCUMENT, Object.fromEntries(all));
     await store.commit(batch, 'input');
   };

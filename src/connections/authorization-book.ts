@@ -64,14 +64,14 @@ export const createAuthorizationBook = (
       return id === undefined ? undefined : heads.get(id);
     },
     async save(row) {
-      const batch = store.batch();
+      const batch = store.batch('commons');
       store.authorizations.put(batch, row);
       await store.commit(batch, 'input');
       const { attempt: _secret, unconfirmed: _secrets, ...head } = row;
       note(head);
     },
     async remove(id) {
-      const batch = store.batch();
+      const batch = store.batch('commons');
       store.authorizations.remove(batch, id);
       await store.commit(batch, 'progress');
       forget(id);

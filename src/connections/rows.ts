@@ -57,7 +57,7 @@ export const createConnectionRows = ({ store, log }: Deps): ConnectionRows => ({
     }
   },
   async put({ client, access_token, refresh_token, ...head }) {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     store.connections.put(batch, {
       ...head,
       secrets: {
@@ -69,7 +69,7 @@ export const createConnectionRows = ({ store, log }: Deps): ConnectionRows => ({
     await store.commit(batch, 'input');
   },
   async remove(heads) {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     for (const head of heads) store.connections.remove(batch, head);
     await store.commit(batch, 'input');
   },

@@ -118,7 +118,7 @@ const written = ({ store }: Deps, id: string): Dataset => {
 };
 
 const commit = async ({ store }: Deps, put: (batch: Batch) => void): Promise<void> => {
-  const batch = store.batch();
+  const batch = store.batch('commons');
   put(batch);
   await store.commit(batch, 'input');
 };

@@ -195,7 +195,7 @@ const committed = async (
   put: (batch: Batch) => void,
 ): Promise<void> => {
   const { store, events, log } = deps;
-  const batch = store.batch();
+  const batch = store.batch('commons');
   put(batch);
   // Every kind of event has an entry in the table.
   const place = PLACES[event.event_kind as keyof typeof PLACES];
@@ -268,7 +268,7 @@ const putItem = async (
     kept.set(place, item);
     return;
   }
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.evalRuns.putItem(batch, id, place, item);
   await store.commit(batch);
 };

@@ -87,7 +87,7 @@ export const createFiles = (deps: FileDeps): Files => {
     ofThread: (scope, thread_id) =>
       store.files.ofThread(scope, thread_id).toSorted((a, b) => a.created_at - b.created_at),
     async remove(row) {
-      const batch = store.batch();
+      const batch = store.batch('commons');
       store.files.remove(batch, row);
       await store.commit(batch, 'input');
     },
@@ -129,7 +129,7 @@ const createAccount = ({ store, settings: { max_total_bytes: most } }: FileDeps)
       const base = baseOf(row.scope);
       add(base, row.bytes);
       try {
-        const batch = store.batch();
+        const batch = store.batch('commons');
         store.files.put(batch, row);
         if (keyed) store.idempotency.put(batch, keyed(row));
         await store.commit(batch, 'input');

@@ -114,7 +114,7 @@ const expire = async ({ store, clock }: FileDeps): Promise<void> => {
   for (;;) {
     const expired = store.files.expiredBefore(clock.now(), MOST_AT_ONCE);
     if (expired.length === 0) return;
-    const batch = store.batch();
+    const batch = store.batch('commons');
     for (const row of expired) store.files.remove(batch, row);
     await store.commit(batch);
   }

@@ -20,7 +20,7 @@ export const startSweep = ({ store, clock, log, retentionMs }: SweepDeps): (() =
   let closed = false;
   const sweep = async (): Promise<void> => {
     for (let pruned = PIECE; pruned === PIECE && !closed; ) {
-      const batch = store.batch();
+      const batch = store.batch('commons');
       pruned = store.idempotency.prune(batch, clock.now() - retentionMs, PIECE);
       if (pruned > 0) await store.commit(batch);
     }

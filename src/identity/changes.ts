@@ -51,7 +51,7 @@ export const createChanges = (
     },
     write: ({ caller }, work, keyed) =>
       lock(async () => {
-        const batch = store.batch();
+        const batch = store.batch('commons');
         const drafts: AuditDraft[] = [];
         const affected: Affected[] = [];
         const result = work({

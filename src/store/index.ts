@@ -1,5 +1,5 @@
 export { backupFolder } from './engine/backup.ts';
-export { type Batch, createBatch } from './engine/batch.ts';
+export { type Batch, type BatchPlace, createBatch } from './engine/batch.ts';
 export {
   areBlobsHeld,
   blobNames,

@@ -3,7 +3,7 @@ import type { RootDatabase } from 'lmdb';
 import { pack } from 'msgpackr';
 import { Outcome, Unavailable } from '../schema/outcome.ts';
 import { copyTo } from './engine/backup.ts';
-import { type Batch, createBatch, type Rows, type Write } from './engine/batch.ts';
+import { type Batch, type BatchPlace, createBatch, type Rows, type Write } from './engine/batch.ts';
 import { blobsIn } from './engine/blob-folder.ts';
 import { type CommitKind, createCommitter } from './engine/committer.ts';
 import { type Counters, createCounters } from './engine/counters.ts';
@@ -122,7 +122,8 @@ type Tables = {
 };
 
 type Operations = {
-  batch(): Batch;
+  /** @param place the owner of its rows; embedded stores ignore it */
+  batch(place: BatchPlace): Batch;
   /**
    * Applies the batch whole or not at all. `progress` resolves when readers see it; `input` also waits for the flush
    * when durability is `power`.

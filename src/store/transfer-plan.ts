@@ -13,4 +13,5 @@ export type Transfer = {
 /** Ids before and after, by kind. */
 export type TransferNames = Readonly<Record<'threads' | 'runs' | 'dispatches', ReadonlyMap<string, string>>>;
 
-export type TransferPlan = Transfer & { names: TransferNames };
+/** `lineage`: the number of the first thread, which all of them keep. */
+export type TransferPlan = Transfer & { names: TransferNames; lineage: string };

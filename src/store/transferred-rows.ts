@@ -286,7 +286,7 @@ const replace = <V>(table: Table<V>, batch: Batch, before: RowOf<unknown>, after
 /** The first of the threads leaves its parent, which stays with its owner. */
 const ownedBy = (
   record: ThreadRecord,
-  { to, threads, at }: TransferPlan,
+  { to, threads, at, lineage }: TransferPlan,
   renaming: Renaming,
   before: string,
 ): ThreadRecord => {
@@ -297,6 +297,7 @@ const ownedBy = (
   const owner = ownerOf(to);
   return {
     ...record,
+    lineage,
     thread: {
       ...rest,
       id,

@@ -36,7 +36,7 @@ export type Transfers = {
 };
 
 type Tables = {
-  threads: Pick<ThreadTable, 'get'>;
+  threads: Pick<ThreadTable, 'get' | 'lineageOf'>;
   runs: Pick<RunTable, 'get' | 'ofThread'>;
   pushConfigs: PushConfigTable;
   removals: Pick<Removals, 'isMarked'>;
@@ -46,7 +46,11 @@ type Tables = {
 export const createTransfers = (env: Environment, tables: Tables): Transfers => {
   const movers = createMovers(env, tables.pushConfigs);
   return {
-    plan: (transfer) => ({ ...transfer, names: chooseNames(env, tables, transfer) }),
+    plan(transfer) {
+      const [first = ''] = transfer.threads;
+      const lineage = String(tables.threads.lineageOf(transfer.from, first));
+      return { ...transfer, names: chooseNames(env, tables, transfer), lineage };
+    },
     async add(batch, plan) {
       const removed: Record<keyof Records, Entry[]> = noRecords();
       const added: Record<keyof Records, Entry[]> = noRecords();

@@ -140,7 +140,7 @@ t.test('runs of a calendar window and of a root run survive the process', async 
     { per: ['run'], window: undefined, limits: { runs: 2 } },
   );
   const add = async (to: Admission, subject: typeof SUBJECT) => {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     to.checkRun(subject);
     to.addRun(batch, subject);
     await store.commit(batch);
@@ -176,7 +176,7 @@ t.test('runs of a calendar window and of a root run survive the process', async 
 
 t.test('runs per minute are a bucket', async (t) => {
   const { store, clock, admission } = await start(t, { window: { every: 'minute' }, limits: { runs: 2 } });
-  const batch = store.batch();
+  const batch = store.batch('commons');
   for (let count = 0; count < 2; count += 1) admission.addRun(batch, SUBJECT);
   t.equal(batch.writes.length, 0, 'without access of the store');
   t.equal(

@@ -68,7 +68,7 @@ t.test('without a matching budget nothing is reserved, read or stored', async (t
   const account = meter.open({ payer: SUBJECT, isStored: true, notify() {} });
   const reads = store.reads;
   t.equal(account.reserve(spending, NEVER), undefined);
-  const batch = store.batch();
+  const batch = store.batch('commons');
   account.write(batch);
   account.close();
   t.equal(batch.writes.length, 0);
@@ -82,7 +82,7 @@ t.test('stores what a commit keeps, one row per counter', async (t) => {
   const account = meter.open({ payer: SUBJECT, isStored: true, notify() {} });
   granted(account.reserve(spending, NEVER)).settle({ tokens: 150, usd: undefined });
   granted(account.reserve(spending, NEVER)).settle({ tokens: 50, usd: undefined });
-  const batch = store.batch();
+  const batch = store.batch('commons');
   account.write(batch);
   t.equal(batch.writes.length, 1);
   await store.commit(batch);
@@ -130,13 +130,13 @@ t.test('an account that is closed stores the rest separately', async (t) => {
   meter.apply([entry({})]);
   const account = meter.open({ payer: SUBJECT, isStored: false, notify() {} });
   granted(account.reserve(spending, NEVER)).settle({ tokens: 10, usd: undefined });
-  account.write(store.batch());
+  account.write(store.batch('commons'));
   t.equal(store.budgetCounters.all(undefined, 10).length, 0);
   const late = granted(account.reserve(spending, NEVER));
   account.close();
   late.settle({ tokens: 5, usd: undefined });
   // Commits are applied in their order.
-  const next = store.batch();
+  const next = store.batch('commons');
   store.budgetCounters.remove(next, { budget: 'x', identity: '', combination: '', from: 0 });
   await store.commit(next);
   t.match(store.budgetCounters.all(undefined, 10), [{ tokens: 15 }]);
@@ -152,7 +152,7 @@ t.test('removes counters of past windows and ended runs, and keeps totals', asyn
   ]);
   const account = meter.open({ payer: SUBJECT, isStored: true, notify() {} });
   granted(account.reserve(spending, NEVER)).settle({ tokens: 10, usd: undefined });
-  const batch = store.batch();
+  const batch = store.batch('commons');
   account.write(batch);
   await store.commit(batch);
   t.equal(await sweepCounters(store, now()), 0);
@@ -171,13 +171,13 @@ const full = async (t: Parameters<typeof start>[0]) => {
   const [one, other] = [open('one'), open('other')];
   granted(one.reserve(spending, NEVER)).settle({ tokens: 1000, usd: undefined });
   const keep = async (account: typeof one) => {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     account.write(batch);
     await store.commit(batch);
   };
   await keep(one);
   const raise = async (wait: ReachedLimit, tokens: number, run?: string) => {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     const by = { extra: { tokens }, run_only: run !== undefined };
     meter.raise(batch, { wait, subject: { ...SUBJECT, run: run ?? 'one' }, by });
     await store.commit(batch);

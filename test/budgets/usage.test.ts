@@ -30,7 +30,7 @@ const open = async (t: Test) => {
 
 /** Resolves when readers see the commits so far: commits are applied in their order. */
 const earlierCommits = (store: Store): Promise<void> => {
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.usage.remove(batch, { scope: 'none', day: '2026-01-01', user: '', agent: '', model: '' });
   return store.commit(batch);
 };
@@ -40,7 +40,7 @@ const used = (input: number) => ({ agent: 'a', model: 'm', inferences: 1, input,
 t.test('a run that is not stored makes one commit at its end', async (t) => {
   const { store, book, sums } = await open(t);
   const run = book.open({ scope: 's', user: 'u', isStored: false });
-  const batch = store.batch();
+  const batch = store.batch('commons');
   run.note(used(5));
   run.write(batch);
   run.note(used(6));
@@ -54,7 +54,7 @@ t.test('what a stored run notes after its last commit is not stored', async (t) 
   const { store, book, sums } = await open(t);
   const run = book.open({ scope: 's', user: 'u', isStored: true });
   run.note(used(5));
-  const batch = store.batch();
+  const batch = store.batch('commons');
   run.write(batch);
   t.equal(batch.writes.length, 1, 'one row for all notes of a model');
   await store.commit(batch);
@@ -70,7 +70,7 @@ t.test('sums of commits in progress are exact', async (t) => {
     const run = book.open({ scope: 's', user: `u${index % 2}`, isStored: true });
     run.note(used(1));
     run.note({ ...used(2), model: 'other' });
-    const batch = store.batch();
+    const batch = store.batch('commons');
     run.write(batch);
     return store.commit(batch);
   });
@@ -88,7 +88,7 @@ t.test('usage of the days before the retention is removed, of every scope', asyn
     clock.at = AT + day * 86_400_000;
     for (const scope of ['s', 'other'])
       for (let index = 0; index < 600; index += 1) {
-        const batch = store.batch();
+        const batch = store.batch('commons');
         book.add(batch, { scope, user: `u${index}` }, used(1));
         void store.commit(batch);
       }
@@ -107,7 +107,7 @@ t.test('users, agents and models may have any text as id', async (t) => {
   const { store, book, sums } = await open(t);
   const users = ['~anonymous', 'é'.repeat(100), 'x'.repeat(256), 'a/b'];
   for (const user of users) {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     book.add(batch, { scope: 's', user }, used(1));
     await store.commit(batch);
   }

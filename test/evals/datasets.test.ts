@@ -136,7 +136,7 @@ const curating = async (t: Test, run_ids: string[], hasSink = false) => {
   const store = await storeFor(t, { dir: `${dir}/store` });
   const sink = hasSink ? await storeFor(t, { dir: `${dir}/sink` }) : undefined;
   const home = sink ?? store;
-  const batch = home.batch();
+  const batch = home.batch('commons');
   const lines = Array.from({ length: 40 }, () => inference);
   for (const run_id of run_ids) {
     const head = {

@@ -127,7 +127,7 @@ t.test('reads buckets of earlier versions, without runs and models', async (t) =
   work(first.stats, 7);
   await first.keeper.stop();
   t.match(begin().stats.list(), [{ failed_runs: 1, last_run: { run_id: 'run 7' } }]);
-  const batch = store.batch();
+  const batch = store.batch('commons');
   for (const { failed_runs: _failed, models: _models, last_run: _last, ...earlier } of kept())
     store.runtimeStats.put(batch, earlier);
   await store.commit(batch, 'progress');
@@ -145,7 +145,7 @@ t.test('tokens of aborted attempts are kept, and are zero in buckets of earlier 
   t.match(begin().stats.list(), [
     { input_tokens: 3, cut_off: { input_tokens: 30, output_tokens: 4, estimated: true } },
   ]);
-  const batch = store.batch();
+  const batch = store.batch('commons');
   for (const { cut_off_input_tokens: _input, cut_off_output_tokens: _output, ...earlier } of kept())
     store.runtimeStats.put(batch, earlier);
   await store.commit(batch, 'progress');

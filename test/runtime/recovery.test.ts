@@ -15,7 +15,7 @@ const damage = async (dir: string, dispatch_id: string): Promise<void> => {
   const store = await openStore({ dir, durability: 'process' });
   const dispatch = store.dispatches.get(SCOPE, dispatch_id);
   if (!dispatch) throw new Error('there is no such dispatch');
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.dispatches.remove(batch, SCOPE, dispatch);
   // Keeps only the write that removes the record.
   batch.writes.splice(1);
@@ -65,7 +65,7 @@ t.test('applies other deadlines despite failing ones, and retries those after a 
     thread_id: `t${index}`,
     run_id: `r${index}`,
   }));
-  const batch = store.batch();
+  const batch = store.batch('commons');
   for (const deadline of deadlines) store.deadlines.put(batch, deadline);
   await store.commit(batch, 'progress');
   let now = 10_000;
@@ -98,7 +98,7 @@ t.test('applies other deadlines despite failing ones, and retries those after a 
 
 t.test('removes a deadline without a run', async (t) => {
   const store = await fakeStore(t, t.testdir());
-  const batch = store.batch();
+  const batch = store.batch('commons');
   const stray = { at: 1, scope: SCOPE, thread_id: 't', run_id: 'r' };
   store.deadlines.put(batch, stray);
   await store.commit(batch, 'progress');

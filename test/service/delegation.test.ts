@@ -76,7 +76,7 @@ const office = async (t: Test, options: TroupeOptions = {}): Promise<Office> => 
 const between = async (troupe: Troupe, dir: string, change: (store: Store, batch: Batch) => void) => {
   await troupe.app.stop();
   const store = await openStore({ dir, durability: 'process' });
-  const batch = store.batch();
+  const batch = store.batch('commons');
   change(store, batch);
   await store.commit(batch);
   await store.close();

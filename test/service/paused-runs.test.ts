@@ -292,7 +292,7 @@ t.test('a run whose budget is removed while no process runs continues at the nex
   t.equal((await paused(troupe)).run.status, 'waiting');
   await troupe.app.stop();
   const store = await openStore({ dir: t.testdirName, durability: 'process' });
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.config.remove(batch, 'budgets', 'b');
   await store.commit(batch);
   await store.close();

@@ -16,7 +16,7 @@ const put = (store: Store, events: readonly AuditEvent[]): Promise<void> =>
   });
 
 const prune = async (store: Store, before: number, max = 100_000): Promise<number> => {
-  const batch = store.batch();
+  const batch = store.batch('commons');
   const removed = store.audit.prune(batch, before, max);
   await store.commit(batch);
   return removed;
@@ -45,7 +45,7 @@ t.test('reads an event back with all optional fields', async (t) => {
 t.test('rejects an id that is not a ULID, when storing and as a cursor', async (t) => {
   const store = await storeFor(t);
   for (const id of ['', 'x', '01ARZ3NDEKTSV4RRFFQ69G5FAI', `${ulidAt(1, 1)}0`]) {
-    t.throws(() => store.audit.put(store.batch(), auditEvent(id)), Invalid);
+    t.throws(() => store.audit.put(store.batch('commons'), auditEvent(id)), Invalid);
     t.throws(() => store.audit.page({ limit: 1, before: id }), { message: 'invalid cursor' });
   }
 });

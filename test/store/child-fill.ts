@@ -6,7 +6,7 @@ const [dir = ''] = process.argv.slice(2);
 const store = await openStore({ dir, durability: 'process' });
 
 const add = async (id: string, bytes: number): Promise<string> => {
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.threads.put(batch, SCOPE, threadRecord(id, 1), undefined);
   const filling = 'x'.repeat(bytes);
   store.state.put(batch, SCOPE, id, id === 'small' ? { filling } : { filling, new_shape: true });

@@ -9,7 +9,7 @@ const [dir = '', how = ''] = process.argv.slice(2);
 const store = await openStore({ dir, durability: 'power' });
 
 const add = async (id: string, bytes: number): Promise<boolean> => {
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.state.put(batch, SCOPE, id, { filling: 'x'.repeat(bytes) });
   return store.commit(batch, 'input').then(
     () => true,

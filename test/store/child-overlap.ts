@@ -6,7 +6,7 @@ const [dir = ''] = process.argv.slice(2);
 const store = await openStore({ dir, durability: 'power' });
 
 const batchOf = (id: string, bytes: number) => {
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.state.put(batch, SCOPE, id, { filling: 'x'.repeat(bytes) });
   return batch;
 };

@@ -8,7 +8,7 @@ if (!store.threads.get(ALICE, ROOT) && !store.threads.get(BOB, ROOT)) await fill
 for (;;) {
   const from = store.threads.get(ALICE, ROOT) ? ALICE : BOB;
   const to = from === ALICE ? BOB : ALICE;
-  const batch = store.batch();
+  const batch = store.batch('commons');
   const plan = store.transfers.plan({ from, to, threads: [ROOT, CHILD], at: Date.now() });
   await store.transfers.add(batch, plan);
   const done = store.commit(batch, 'input');

@@ -9,7 +9,7 @@ const writeThread = async (number: number): Promise<void> => {
   const id = `t${number}`;
   const links = number % 2 ? { resource_id: 'odd' } : { parent_thread_id: 't0' };
   const before = threadRecord(id, number, links);
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.threads.put(batch, SCOPE, before, undefined);
   store.runs.put(batch, SCOPE, run(`r${number}`, { thread_id: id }), undefined);
   store.messages.append(batch, SCOPE, id, [
@@ -17,7 +17,7 @@ const writeThread = async (number: number): Promise<void> => {
   ]);
   store.events.append(batch, SCOPE, id, 1, [event('e', `r${number}`)]);
   await store.commit(batch);
-  const last = store.batch();
+  const last = store.batch('commons');
   store.threads.put(last, SCOPE, threadRecord(id, number + 0.5, links), before);
   store.runs.put(
     last,

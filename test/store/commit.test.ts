@@ -8,7 +8,7 @@ import { event, message, run, SCOPE, threadRecord, write } from './records.ts';
 
 t.test('makes all writes of a batch visible together when the commit resolves', async (t) => {
   const store = await storeFor(t);
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.threads.put(batch, SCOPE, threadRecord('t1', 5), undefined);
   store.messages.append(batch, SCOPE, 't1', [{ seq: 1, message: message('m1'), created_at: 1, external: 1 }]);
   store.runs.put(batch, SCOPE, run('r1'), undefined);
@@ -22,7 +22,7 @@ t.test('makes all writes of a batch visible together when the commit resolves', 
 
 t.test('writes nothing of a batch with a value that cannot be stored', async (t) => {
   const store = await storeFor(t);
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.threads.put(batch, SCOPE, threadRecord('t1', 5), undefined);
   t.throws(() => store.state.put(batch, SCOPE, 't1', { huge: 2n ** 80n }));
   t.throws(() => store.state.put(batch, SCOPE, 'x'.repeat(MAX_ID_BYTES + 1), {}), Invalid);
@@ -99,7 +99,7 @@ t.test('waits for the flush with durability power for input, but not for progres
   const store = await storeFor(t, { durability: 'power' });
   const ended: string[] = [];
   const commit = (name: string, kind: 'input' | 'progress') => {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     store.state.put(batch, SCOPE, name, {});
     return store.commit(batch, kind).then(() => ended.push(name));
   };
@@ -112,7 +112,7 @@ t.test('acknowledges input in the order of the calls with durability process', a
   const store = await storeFor(t);
   const ended: string[] = [];
   const commit = (kind: 'input' | 'progress') => {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     store.state.put(batch, SCOPE, kind, {});
     return store.commit(batch, kind).then(() => ended.push(kind));
   };
@@ -123,7 +123,7 @@ t.test('acknowledges input in the order of the calls with durability process', a
 t.test('stores the values of a batch as they were when they were added', async (t) => {
   const store = await storeFor(t);
   const value = { list: [1] };
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.state.put(batch, SCOPE, 't1', value);
   value.list.push(2);
   await store.commit(batch);

@@ -24,7 +24,7 @@ t.test('reads a record back by its namespace and id', async (t) => {
   t.equal(store.config.get('agents', 'a')?.published, null);
   t.equal(store.config.get('agents', 'b'), undefined);
   t.equal(store.config.get('agents', '\n'), undefined);
-  t.throws(() => store.config.put(store.batch(), record('\n')), Invalid);
+  t.throws(() => store.config.put(store.batch('commons'), record('\n')), Invalid);
 });
 
 t.test('replaces the whole record on put, and forgets a removed one', async (t) => {

@@ -93,7 +93,7 @@ t.test('adds a fixture without reading or writing the existing ones', async (t) 
   const before = store.reads;
   const head = store.datasets.head('d');
   t.notOk(store.datasets.hasFixture('d', 'new'));
-  const batch = store.batch();
+  const batch = store.batch('commons');
   const { spec, meta } = dataset([fixture('new')], 1);
   if (head) store.datasets.append(batch, head, meta, spec.fixtures ?? []);
   t.equal(store.reads - before, 2);

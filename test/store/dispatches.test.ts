@@ -136,7 +136,7 @@ t.test('reads only the collected dispatches', async (t) => {
 t.test('writes one more row for an end, and none for an unfinished dispatch', async (t) => {
   const store = await storeFor(t);
   const writesOf = (after: Dispatch, before: Dispatch): number => {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     store.dispatches.put(batch, SCOPE, after, before);
     return batch.writes.length;
   };

@@ -23,7 +23,7 @@ const headOf = (id: string, started_at_secs: number, more: Partial<EvalRunHead> 
 });
 
 const put = async (store: Store, head: EvalRunHead, before?: EvalRunHead): Promise<void> => {
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.evalRuns.put(batch, head, before);
   await store.commit(batch);
 };
@@ -56,7 +56,7 @@ t.test('orders items by position, whatever was written first', async (t) => {
   const store = await storeFor(t);
   await put(store, headOf('r', 1));
   for (const place of [10, 2, 0]) {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     store.evalRuns.putItem(batch, 'r', place, item(`f${place}`));
     store.evalRuns.putItem(batch, 'other', place, item('other'));
     await store.commit(batch);
@@ -69,10 +69,10 @@ t.test('orders items by position, whatever was written first', async (t) => {
 t.test('writes one row per additional item', async (t) => {
   const store = await storeFor(t);
   for (const count of [1, 500]) {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     for (let place = 0; place < count; place += 1) store.evalRuns.putItem(batch, 'r', place, item('f'));
     await store.commit(batch);
-    const another = store.batch();
+    const another = store.batch('commons');
     store.evalRuns.putItem(another, 'r', count, item('f'));
     t.equal(another.writes.length, 1);
   }
@@ -109,7 +109,7 @@ t.test('keeps a run in exactly one list', async (t) => {
 t.test('keeps unfinished work across a restart until it is done', async (t) => {
   const dir = t.testdir();
   const first = await openStore({ dir, durability: 'process' });
-  const batch = first.batch();
+  const batch = first.batch('commons');
   first.evalRuns.putWork(batch, 'r', '{"plan":1}');
   first.evalRuns.putWork(batch, 's', '{}');
   await first.commit(batch);
@@ -118,7 +118,7 @@ t.test('keeps unfinished work across a restart until it is done', async (t) => {
   t.teardown(() => second.close());
   t.strictSame(second.evalRuns.unfinished(), ['r', 's']);
   t.equal(second.evalRuns.work('r'), '{"plan":1}');
-  const done = second.batch();
+  const done = second.batch('commons');
   second.evalRuns.removeWork(done, 'r');
   await second.commit(done);
   t.strictSame(second.evalRuns.unfinished(), ['s']);
@@ -127,7 +127,7 @@ t.test('keeps unfinished work across a restart until it is done', async (t) => {
 t.test('reports an unreadable item without affecting other runs', async (t) => {
   const dir = t.testdir();
   const first = await openStore({ dir, durability: 'process' });
-  const batch = first.batch();
+  const batch = first.batch('commons');
   first.evalRuns.putItem(batch, 'r', 0, item('f'));
   first.evalRuns.putItem(batch, 's', 0, item('f'));
   await first.commit(batch);

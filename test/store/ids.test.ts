@@ -139,7 +139,7 @@ for (const [name, needs, put] of WAYS_IN) {
     await write(store, (batch) => put(store, batch, IDS));
     for (const id of needs) {
       for (const wrong of ['', 'a\u0000b', 'x'.repeat(MAX_ID_BYTES + 1)]) {
-        t.throws(() => put(store, store.batch(), { ...IDS, [id]: wrong }), Invalid, id);
+        t.throws(() => put(store, store.batch('commons'), { ...IDS, [id]: wrong }), Invalid, id);
       }
     }
   });

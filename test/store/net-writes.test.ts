@@ -11,7 +11,7 @@ const net = (...batches: Batch[]): string[] =>
   );
 
 const filled = (store: Store, fill: (batch: Batch) => void): Batch => {
-  const batch = store.batch();
+  const batch = store.batch('commons');
   fill(batch);
   return batch;
 };

@@ -26,7 +26,7 @@ const sweep = async (store: Store, before: number, budget = 1000): Promise<numbe
   const calls: number[] = [];
   let from: ReturnType<Store['events']['prune']>['next'];
   do {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     const { removed, next } = store.events.prune(batch, before, budget, from);
     await store.commit(batch);
     calls.push(removed);
@@ -118,7 +118,7 @@ t.test('reads one key for a log without expired rows', async (t) => {
   });
   const readsOf = (before: number, budget: number) => {
     const { reads } = store;
-    const found = store.events.prune(store.batch(), before, budget);
+    const found = store.events.prune(store.batch('commons'), before, budget);
     return { ...found, reads: store.reads - reads };
   };
   t.strictSame(readsOf(50, 1000), { removed: 0, reads: 50 });
@@ -131,7 +131,7 @@ t.test('reads the key and the row for each removed row', async (t) => {
   const store = await storeFor(t);
   for (let seq = 1; seq <= 21; seq += 1) await append(store, { thread_id: 't1', from: seq }, [seq], 'a');
   const { reads } = store;
-  t.equal(store.events.prune(store.batch(), 1000, 1000).removed, 20);
+  t.equal(store.events.prune(store.batch('commons'), 1000, 1000).removed, 20);
   t.equal(store.reads - reads, 41);
 });
 
@@ -152,7 +152,7 @@ t.test('applies concurrent appends and sweeps completely', async (t) => {
     const commits: Promise<void>[] = [];
     let from: ReturnType<Store['events']['prune']>['next'];
     for (const [now, { thread, size, prune, budget, awaited }] of steps.entries()) {
-      const batch = store.batch();
+      const batch = store.batch('commons');
       if (prune) {
         from = store.events.prune(batch, now - 4, budget, from).next;
       } else {

@@ -73,7 +73,7 @@ t.test('keeps every version of a resource, and finds the latest without its valu
 t.test('rejects rewriting a publication, and does not commit its batch', async (t) => {
   const store = await storeFor(t);
   await write(store, (batch) => store.publications.put(batch, publication(1), [version('a', 1)]));
-  const batch = store.batch();
+  const batch = store.batch('commons');
   t.throws(() => store.publications.put(batch, publication(1, { created_by: 'x' }), []), {
     name: 'Integrity',
     message: "publication 1 exists in scope 'default' and cannot be written again",
@@ -89,7 +89,7 @@ t.test('needs no read or write per entry for a publication of 1,000 entries', as
     entries: ids.map((id) => ({ kind: 'agent', id, version: 12 })),
     source_config_revisions: ids.map((id) => ({ namespace: 'agents', id, revision: 12 })),
   });
-  const batch = store.batch();
+  const batch = store.batch('commons');
   const before = store.reads;
   store.publications.put(batch, large, [version('resource-10000', 12, { kind: 'agent' })]);
   t.equal(batch.writes.length, 2);

@@ -12,7 +12,7 @@ const event = (body: string) => ({ body, attempts: 0, available_at: 1 });
 
 t.test('identifies a config by id and tenant, or without a tenant', async (t) => {
   const store = await storeFor(t);
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.pushConfigs.put(batch, { ...place, ...target });
   store.pushConfigs.put(batch, { ...place, ...target, tenant: 'a', url: 'https://a.example/' });
   store.pushConfigs.put(batch, { ...place, ...target, id: 'c10' });
@@ -37,7 +37,7 @@ t.test('identifies a config by id and tenant, or without a tenant', async (t) =>
 t.test('seals credentials and URLs', async (t) => {
   const dir = t.testdir();
   const store = await storeFor(t, { dir, secretsKey: 'a key of the tests' });
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.pushConfigs.put(batch, { ...place, ...target });
   await store.commit(batch);
   t.match(store.pushConfigs.get(place), target);
@@ -50,19 +50,19 @@ t.test(
   async (t) => {
     const dir = t.testdir();
     const first = await storeFor(t, { dir });
-    const batch = first.batch();
+    const batch = first.batch('commons');
     for (const body of ['1', '2']) first.pushOutbox.append(batch, place, event(body));
     first.pushOutbox.append(batch, { ...place, id: 'c10' }, event('other'));
     await first.commit(batch);
     await first.close();
     const store = await storeFor(t, { dir });
-    const later = store.batch();
+    const later = store.batch('commons');
     store.pushOutbox.append(later, place, event('3'));
     await store.commit(later);
     const seen: string[] = [];
     for (let next = store.pushOutbox.first(place); next; next = store.pushOutbox.first(place)) {
       seen.push(next.body);
-      const removal = store.batch();
+      const removal = store.batch('commons');
       store.pushOutbox.remove(removal, place, next.order);
       await store.commit(removal);
     }
@@ -73,17 +73,17 @@ t.test(
 
 t.test('keeps abandoned events outside the queue until the config is cleared', async (t) => {
   const store = await storeFor(t);
-  const batch = store.batch();
+  const batch = store.batch('commons');
   for (const body of ['1', '2']) store.pushOutbox.append(batch, place, event(body));
   store.pushOutbox.follow(batch, { place, mark: SEEN });
   await store.commit(batch);
   const dead = store.pushOutbox.first(place);
-  const burial = store.batch();
+  const burial = store.batch('commons');
   if (dead) store.pushOutbox.bury(burial, place, { ...dead, attempts: 5 });
   await store.commit(burial);
   t.match(store.pushOutbox.first(place), { body: '2' });
   t.match(store.pushOutbox.buried(place), [{ body: '1', attempts: 5 }]);
-  const end = store.batch();
+  const end = store.batch('commons');
   store.pushOutbox.clear(end, place);
   await store.commit(end);
   t.same(
@@ -96,7 +96,7 @@ t.test('lists the followed configs that a restart must read', async (t) => {
   const store = await storeFor(t);
   const other = { ...place, id: 'c2' };
   const mark = { state: 'TASK_STATE_WORKING', timestamp: '2025-10-28T10:30:00.000Z' };
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.pushOutbox.follow(batch, { place, mark: SEEN });
   store.pushOutbox.follow(batch, { place: other, mark });
   await store.commit(batch);
@@ -107,7 +107,7 @@ t.test('lists the followed configs that a restart must read', async (t) => {
       { place: other, mark },
     ],
   );
-  const done = store.batch();
+  const done = store.batch('commons');
   store.pushOutbox.unfollow(done, place);
   await store.commit(done);
   t.match([...store.pushOutbox.followed()], [{ place: other }]);

@@ -79,7 +79,7 @@ export const event = (event_id: string, run_id?: string): LoggedEvent => ({
 
 /** Commits one batch. */
 export const write = async (store: Store, fill: (batch: Batch) => void): Promise<void> => {
-  const batch = store.batch();
+  const batch = store.batch('commons');
   fill(batch);
   await store.commit(batch);
 };

@@ -23,7 +23,7 @@ const row = (changes: Partial<StoredResponse> = {}): StoredResponse => ({
 
 t.test('returns the last version of a leg', async (t) => {
   const store = await storeFor(t);
-  const first = store.batch();
+  const first = store.batch('commons');
   store.responses.add(first, 's', row());
   await store.commit(first);
   const events: StoredResponse['events'] = [
@@ -36,7 +36,7 @@ t.test('returns the last version of a leg', async (t) => {
     next: 9,
     items: [{ id: 'msg_1', type: 'message', step: 0 }],
   });
-  const second = store.batch();
+  const second = store.batch('commons');
   store.responses.put(second, 's', ended);
   await store.commit(second);
   t.strictSame(store.responses.get('s', row()), ended);

@@ -101,5 +101,5 @@ t.test('returns the last inserted run of a thread in given statuses as the newes
 
 t.test('rejects a change of a run that was never stored', async (t) => {
   const store = await storeFor(t);
-  t.throws(() => store.runs.put(store.batch(), SCOPE, run('x'), run('x')), Integrity);
+  t.throws(() => store.runs.put(store.batch('commons'), SCOPE, run('x'), run('x')), Integrity);
 });

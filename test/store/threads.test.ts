@@ -170,7 +170,7 @@ t.test('matches lists and totals of a plain model for every filter', async (t) =
     const model = new Map<string, ThreadRecord>();
     const commits: Promise<void>[] = [];
     for (const { id, remove, updated_at, resource_id, parent_thread_id, awaited } of changes) {
-      const batch = store.batch();
+      const batch = store.batch('commons');
       const before = model.get(id);
       if (remove) {
         if (before) store.threads.remove(batch, scope, before);

@@ -23,7 +23,7 @@ const put = async (
   lines: string[],
   { total = lines.length, state = 'done' as 'done' | 'open' } = {},
 ): Promise<void> => {
-  const batch = store.batch();
+  const batch = store.batch('commons');
   const at = { created_at: summary.started_at, written_at: summary.started_at };
   store.traces.write(batch, { total, state, summary, ...at }, lines);
   await store.commit(batch);
@@ -65,7 +65,7 @@ t.test('reads only the rows that a page shows', async (t) => {
 
 t.test('reads only the traces that a list shows', async (t) => {
   const store = await storeFor(t);
-  const batch = store.batch();
+  const batch = store.batch('commons');
   for (let index = 0; index < 3000; index += 1) {
     const summary = summaryOf(`r${String(index).padStart(4, '0')}`, {
       started_at: 100 + (index >> 1),
@@ -93,7 +93,7 @@ t.test('keeps expired traces that are pinned or referenced', async (t) => {
   for (const id of ['pinned', 'curated', 'free']) await put(store, summaryOf(id), ['1']);
   await put(store, summaryOf('young', { started_at: 200 }), ['1']);
   await put(store, summaryOf('unfinished'), ['1'], { state: 'open' });
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.traces.refer(batch, 'pinned', { kind: 'pin', id: 'operator' });
   store.traces.refer(batch, 'curated', { kind: 'dataset', id: 'D' });
   await store.commit(batch);
@@ -109,7 +109,7 @@ t.test('keeps expired traces that are pinned or referenced', async (t) => {
     t.strictSame(expired(200, most), ['free', 'unfinished'], `${most} at a time`);
     t.strictSame(expired(100, most), []);
   }
-  const removal = store.batch();
+  const removal = store.batch('commons');
   store.traces.remove(removal, 'free');
   await store.commit(removal);
   t.equal(store.traces.head('free'), undefined);

@@ -314,7 +314,7 @@ const fillOthers = (store: Store): Promise<void> =>
 
 const transfer = async (store: Store, to = BOB, threads: readonly string[] = ['thread1', 'thread2']) => {
   const plan = store.transfers.plan({ from: ALICE, to, threads, at: CREATED + 10 });
-  const batch = store.batch();
+  const batch = store.batch('commons');
   await store.transfers.add(batch, plan);
   return { plan, commit: () => store.commit(batch, 'input') };
 };

@@ -86,7 +86,7 @@ const committerFor = (t: Parameters<typeof startChild>[0], how: (done: Transacti
     },
   );
   const put = (key: string, kind: 'input' | 'progress' = 'input') => {
-    const batch = createBatch();
+    const batch = createBatch('commons');
     batch.writes.push({ kind: 'put', rows, key: [key], value: Buffer.from([1]) });
     return committer.commit(batch, kind);
   };

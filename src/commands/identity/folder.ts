@@ -94,7 +94,7 @@ const give = async (
   const heir = { scope, user: owner };
   checkPartitionOf(heir);
   const threads = [id, ...descendants((above) => store.threads.children(scope, above), id)];
-  const batch = store.batch();
+  const batch = store.batch({ scope, thread_id: id });
   const plan = store.transfers.plan({ from: scope, to: partitionOf(heir), threads, at });
   await store.transfers.add(batch, plan);
   await store.commit(batch, 'input');

@@ -92,7 +92,7 @@ export const createAuditLog = (deps: AuditDeps): AuditLog => {
     put,
     written,
     async record(draft, caller) {
-      const batch = store.batch();
+      const batch = store.batch('commons');
       const events = put(batch, [draft], caller);
       if (events.length === 0) return;
       try {
@@ -129,7 +129,7 @@ const startSweeping = ({ store, clock, settings, observe, log }: AuditDeps): (()
   let closed = false;
   const sweep = async (): Promise<void> => {
     for (let pruned = PIECE; pruned === PIECE && !closed; ) {
-      const batch = store.batch();
+      const batch = store.batch('commons');
       pruned = store.audit.prune(batch, clock.now() - settings.retention_days * DAY_MS, PIECE);
       if (pruned > 0) await store.commit(batch);
       observe.pruned(pruned);

@@ -32,7 +32,7 @@ export const createCommit =
    * @throws Unavailable `storage error: <detail>`
    */
   async ({ changes, events, caller, publication, keyed }: Commit, onVisible: () => void): Promise<void> => {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     putRecords(store, batch, changes);
     if (publication) {
       const { entries, added, ...rest } = publication;

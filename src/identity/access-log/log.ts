@@ -111,7 +111,7 @@ const createWriter = ({ store, log }: Pick<AccessLogDeps, 'store' | 'log'>) => {
     write(fill: (batch: Batch) => void): void {
       const failed = (err: unknown): void => log.warn('access.write_failed', { err });
       try {
-        const batch = store.batch();
+        const batch = store.batch('commons');
         fill(batch);
         const written: Promise<void> = store
           .commit(batch)
@@ -167,12 +167,12 @@ const startSweeping = ({ store, clock, settings, log }: AccessLogDeps, flush: ()
   const sweep = async (): Promise<void> => {
     const now = clock.now();
     for (let pruned = PIECE; pruned === PIECE && !closed; ) {
-      const batch = store.batch();
+      const batch = store.batch('commons');
       pruned = store.accessEvents.prune(batch, now - settings.retention_days * DAY_MS, PIECE);
       if (pruned > 0) await store.commit(batch);
     }
     if (closed) return;
-    const batch = store.batch();
+    const batch = store.batch('commons');
     store.accessEvents.forgetAdmins(batch, now - NEW_AFTER_MS);
     await store.commit(batch);
   };

@@ -34,7 +34,7 @@ export const createOwnedThreads = (
       for (;;) {
         const rows = filesIn(partition, MOST_AT_ONCE);
         if (rows.length === 0) break;
-        const batch = store.batch();
+        const batch = store.batch('commons');
         for (const row of rows) files.remove(batch, row);
         await store.commit(batch);
       }

@@ -76,7 +76,7 @@ export const createJudge = (deps: JudgeDeps): Judge => {
   const note = (entry: Remembered, now: number, ip: string): void => {
     entry.notedAt = now;
     const { scope, user } = entry.principal;
-    const batch = store.batch();
+    const batch = store.batch('commons');
     store.keys.putUse(batch, entry.id, { at: now, ip });
     if (user !== undefined) store.users.putSeen(batch, scope, user, now);
     store.commit(batch).catch(deps.failed);

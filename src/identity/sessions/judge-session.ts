@@ -76,7 +76,7 @@ export const createSessionJudge = (deps: JudgeDeps): SessionJudge => {
     const { at } = entry.used;
     entry.notedAt = at;
     const { scope, user } = entry.principal;
-    const batch = store.batch();
+    const batch = store.batch('commons');
     store.sessions.putUse(batch, entry.id, { at, ip });
     if (user !== undefined) store.users.putSeen(batch, scope, user, at);
     store.commit(batch).catch(deps.failed);

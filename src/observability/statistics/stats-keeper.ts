@@ -33,7 +33,7 @@ export const createStatsKeeper = ({ stats, store, clock, log }: Deps): StatsKeep
     const { first, last } = stats.span();
     const buckets = [...unsaved, ...stats.takeChanged()].filter(({ from }) => from >= first && from <= last);
     unsaved = [];
-    const batch = store.batch();
+    const batch = store.batch('member');
     table.keepWithin(batch, first, last);
     for (const bucket of buckets) table.put(batch, bucket);
     if (batch.writes.length === 0) return;
@@ -63,7 +63,7 @@ export const createStatsKeeper = ({ stats, store, clock, log }: Deps): StatsKeep
       for (const bucket of table.all()) stats.restore(bucket);
     } catch (err) {
       log.warn('stats.read_failed', { err });
-      const batch = store.batch();
+      const batch = store.batch('member');
       table.clear(batch);
       store.commit(batch).catch((error: unknown) => log.warn('stats.reset_failed', { err: error }));
     }

@@ -83,7 +83,7 @@ export const commit = async (
   store: Pick<Store, 'batch' | 'commit'>,
   put: (into: Batch) => void,
 ): Promise<void> => {
-  const batch = store.batch();
+  const batch = store.batch('commons');
   put(batch);
   await store.commit(batch);
 };

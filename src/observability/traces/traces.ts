@@ -183,7 +183,7 @@ const createSideWriter =
       put(batch);
       return;
     }
-    const own = sink.batch();
+    const own = sink.batch(batch.place);
     put(own);
     if (own.writes.length === 0) return;
     batch.afterwards.push(() => {

@@ -164,7 +164,7 @@ const attach = (book: Book, leg: OpenLeg, channel: Channel): void => {
 /** A leg with many events between two commits of its run writes its row in a separate one. */
 const reserve = (book: Book, leg: OpenLeg): void => {
   const { store, log } = book;
-  const batch = store.batch();
+  const batch = store.batch({ scope: leg.scope, thread_id: leg.row.thread_id });
   putRow(book, batch, leg);
   store.commit(batch).catch((err) => {
     const { run_id, thread_id } = leg.row;

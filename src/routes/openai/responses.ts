@@ -306,7 +306,7 @@ const remove = async (
     await runtime.threads.remove(scope, id, 'detach');
     return;
   }
-  const batch = store.batch();
+  const batch = store.batch({ scope, thread_id: id });
   store.responses.remove(batch, scope, row);
   await store.commit(batch, 'input');
 };

@@ -127,7 +127,7 @@ async function notifyParent(family: ThreadFamily, child: RunRecord): Promise<voi
 
 /** The child stays listed until its parent has processed its end, or does not need it. */
 function unlist({ deps, scope }: ThreadFamily, { thread_id, run_id }: RunRecord): Promise<void> {
-  const batch = deps.store.batch();
+  const batch = deps.store.batch({ scope, thread_id });
   deps.store.driven.remove(batch, { scope, thread_id, run_id });
   return deps.store.commit(batch);
 }

@@ -13,7 +13,7 @@ const empty = (): [] => [];
 const NOWHERE: Omit<LedgerStore, 'tickets'> = {
   batch: createBatch,
   commit: () => Promise.resolve(),
-  threads: { get: none, put: nothing, remove: nothing, partitionsWith: empty },
+  threads: { get: none, lineageOf: () => 0n, put: nothing, remove: nothing, partitionsWith: empty },
   transcripts: { removeAll: nothing },
   messages: { last: none, range: empty, append: nothing },
   retractions: { put: nothing },

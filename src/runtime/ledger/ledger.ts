@@ -3,7 +3,7 @@ import type { Clock, Ids } from '../../schema/clock.ts';
 import type { Message } from '../../schema/message.ts';
 import type { PendingMessage } from '../../schema/pending.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
-import type { Batch, PastState, Store, ThreadRecord, TimedRun } from '../../store/index.ts';
+import type { Batch, BatchPlace, PastState, Store, ThreadRecord, TimedRun } from '../../store/index.ts';
 import type { EventListener, RunCommit, RunTraces, RuntimeDeps, RuntimeObserver, RunWatch } from '../deps.ts';
 import { applyRewinds } from './rewind.ts';
 import { type Issuing, newIssuing } from './unsaved-tickets.ts';
@@ -21,9 +21,9 @@ import { type Issuing, newIssuing } from './unsaved-tickets.ts';
 
 /** The part of a store that a ledger uses: the real one, or the replacement in `in-memory.ts`. */
 export type LedgerStore = {
-  batch(): Batch;
+  batch: Store['batch'];
   commit: Store['commit'];
-  threads: Pick<Store['threads'], 'get' | 'put' | 'remove' | 'partitionsWith'>;
+  threads: Pick<Store['threads'], 'get' | 'lineageOf' | 'put' | 'remove' | 'partitionsWith'>;
   transcripts: Pick<Store['transcripts'], 'removeAll'>;
   messages: Pick<Store['messages'], 'last' | 'range' | 'append'>;
   retractions: Pick<Store['retractions'], 'put'>;
@@ -110,6 +110,8 @@ export type Ledger = {
   readonly deps: LedgerDeps;
   readonly scope: string;
   readonly id: string;
+  /** The place of its batches. */
+  readonly place: BatchPlace;
   /** The record of the newest write; `committed` is the record of the last put. */
   record: ThreadRecord | undefined;
   committed: ThreadRecord | undefined;
@@ -157,6 +159,7 @@ export const createLedger = (deps: LedgerDeps, scope: string, id: string): Ledge
     deps,
     scope,
     id,
+    place: { scope, thread_id: id },
     record,
     committed: record,
     epoch: record?.epoch ?? 0,

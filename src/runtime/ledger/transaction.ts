@@ -61,7 +61,7 @@ export const openWrite = (ledger: Ledger, now: number): Write => {
   return {
     ledger,
     at: ledger.writtenAt,
-    batch: ledger.deps.store.batch(),
+    batch: ledger.deps.store.batch(ledger.place),
     events: [],
     runs: [],
     dispatches: [],
@@ -82,15 +82,20 @@ const keepThread = (write: Write, changed: Thread, agent_id: string | undefined)
   thread.metadata = { ...changed.metadata };
   thread.metadata.updated_at = at;
   write.touched = true;
-  ledger.record =
-    agent_id === undefined ? { thread, epoch: ledger.epoch } : { thread, epoch: ledger.epoch, agent_id };
+  const lineage = ledger.record?.lineage;
+  const { epoch } = ledger;
+  ledger.record = agent_id === undefined ? { thread, epoch } : { thread, epoch, agent_id };
+  if (lineage !== undefined) ledger.record.lineage = lineage;
 };
 
-export const createThread = (write: Write, given: Thread): Thread => {
+/** @param below a thread of the scope below which the runtime makes this one: they have one lineage */
+export const createThread = (write: Write, given: Thread, below?: string): Thread => {
   const { ledger } = write;
   const thread = { ...given, ...ownershipOf(ledger, given) };
   write.touched = true;
   ledger.record = { thread, epoch: ledger.epoch };
+  if (below !== undefined)
+    ledger.record.lineage = String(ledger.deps.store.threads.lineageOf(ledger.scope, below));
   logEvent(write, 'ThreadCreated', threadFacts(thread), { correlation_id: ledger.id, origin: 'server' });
   return thread;
 };

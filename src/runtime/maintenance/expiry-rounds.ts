@@ -31,7 +31,7 @@ export const createExpiry = (
     if (run && expiryOf(run) === deadline.at)
       return supervisor.use(scope, thread_id, (thread) => expireTickets(thread, run_id));
     // Rows change with the record of their run in one commit: this one was left over by accident.
-    const batch = store.batch();
+    const batch = store.batch({ scope, thread_id });
     store.deadlines.remove(batch, deadline);
     await store.commit(batch, 'progress');
   };

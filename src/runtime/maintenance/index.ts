@@ -113,7 +113,7 @@ async function collectDispatches(rounds: Rounds): Promise<void> {
   for (;;) {
     const ended = store.dispatches.ended(before, AT_ONCE);
     if (ended.length === 0 || rounds.stopped) return;
-    const batch = store.batch();
+    const batch = store.batch('commons');
     for (const { scope, dispatch } of ended) store.dispatches.remove(batch, scope, dispatch);
     const startedAt = monotonic(clock);
     await store.commit(batch, 'progress');
@@ -125,7 +125,7 @@ async function pruneEvents(rounds: Rounds): Promise<void> {
   const { clock, settings, store } = rounds.deps;
   const before = clock.now() - settings.event_retention_days * DAY_MS;
   do {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     rounds.position = store.events.prune(batch, before, AT_ONCE, rounds.position).next;
     await store.commit(batch, 'progress');
   } while (rounds.position !== undefined && !rounds.stopped);

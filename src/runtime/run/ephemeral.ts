@@ -182,7 +182,7 @@ const countUnstored = (
   { meter, store, log }: RuntimeDeps,
   { scope, agent, spender, run }: { spender: Spender; run: Run } & Pick<EphemeralInput, 'scope' | 'agent'>,
 ): void => {
-  const batch = store.batch();
+  const batch = store.batch('commons');
   const { spec, model } = agent;
   meter?.addRun(batch, { ...payerOf(scope, run), ...spender, agent: spec.id, model: model.id });
   if (batch.writes.length === 0) return;

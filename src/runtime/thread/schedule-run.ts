@@ -193,12 +193,13 @@ function createMissing(
   { parent, fields }: { parent: ParentCall | undefined; fields: ThreadFields | undefined },
 ): void {
   if (ledger.record) return;
-  createThread(write, {
+  const thread = {
     id: ledger.id,
     ...(fields?.resource_id !== undefined && { resource_id: fields.resource_id }),
     ...(parent && { parent_thread_id: parent.thread_id }),
     metadata: { created_at: write.at, updated_at: write.at },
-  });
+  };
+  createThread(write, thread, parent?.thread_id);
 }
 
 function setExpiry(write: Write, { expires_at }: ThreadFields = {}): void {

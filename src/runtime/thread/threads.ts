@@ -252,14 +252,14 @@ const ERASED_AT_ONCE = 200;
 async function eraseRuns(store: Store, scope: string, thread_id: string): Promise<void> {
   const runs = store.runs.ofThread(scope, thread_id);
   for (let from = 0; from < runs.length; from += ERASED_AT_ONCE) {
-    const batch = store.batch();
+    const batch = store.batch({ scope, thread_id });
     for (const run of runs.slice(from, from + ERASED_AT_ONCE)) {
       store.runs.remove(batch, scope, run);
       store.traces.remove(batch, run.run_id);
     }
     await store.commit(batch, 'progress');
   }
-  const batch = store.batch();
+  const batch = store.batch({ scope, thread_id });
   const page = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
   for (const dispatch of store.dispatches.listByThread(scope, thread_id, page))
     store.dispatches.remove(batch, scope, dispatch);

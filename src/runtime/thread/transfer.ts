@@ -78,7 +78,7 @@ const move = async (
     const at = Math.max(clock.now(), before.thread.metadata.updated_at ?? 0);
     const plan = store.transfers.plan({ from, to, threads, at });
     reserve(to, plan.names.threads.values());
-    const batch = store.batch();
+    const batch = store.batch({ scope: from, thread_id: id });
     await store.transfers.add(batch, plan);
     logTransfer(deps, { batch, plan, before: before.thread });
     await store.commit(batch, 'input');
@@ -91,7 +91,7 @@ const move = async (
 
 /** Resolves when all commits that were made before are visible. */
 const barrier = (store: Store, scope: string, id: string): Promise<void> => {
-  const batch = store.batch();
+  const batch = store.batch({ scope, thread_id: id });
   // Removes nothing: a run is listed under its own id.
   store.driven.remove(batch, { scope, thread_id: id, run_id: 'barrier' });
   return store.commit(batch);

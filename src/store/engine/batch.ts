@@ -1,5 +1,6 @@
 import type { Database } from 'lmdb';
 import type { Key } from './keys.ts';
+import type { Columns } from './sink.ts';
 
 /**
  * A list of writes that are applied together or not at all. Building one accesses no disk and costs an array push per
@@ -10,14 +11,28 @@ import type { Key } from './keys.ts';
 export type Rows = Database<unknown, (string | number | Uint8Array)[]>;
 
 export type Write =
-  | { kind: 'put'; rows: Rows; key: Key; value: Buffer }
+  | { kind: 'put'; rows: Rows; key: Key; value: Buffer; shipped?: ShippedValue }
   /** Puts a row that does not exist: if a later write of the same transaction removes it, nothing is written. */
-  | { kind: 'add'; rows: Rows; key: Key; value: Buffer }
+  | { kind: 'add'; rows: Rows; key: Key; value: Buffer; shipped?: ShippedValue }
   | { kind: 'remove'; rows: Rows; key: Key }
   /** Removes all keys that extend `key`, including those put by earlier writes of the same transaction. */
   | { kind: 'clear'; rows: Rows; key: Key };
 
+/** A value as a database stores it: its JSON text and its columns. */
+export type ShippedValue = { text: string; columns: Columns };
+
+/**
+ * The owner of the rows of a batch: a thread, the thread of a run, the configuration and all that every member has, or
+ * this member alone. Ignored unless the store has a sink.
+ */
+export type BatchPlace =
+  | { readonly scope: string; readonly thread_id: string }
+  | { readonly scope: string; readonly run_id: string }
+  | 'commons'
+  | 'member';
+
 export type Batch = {
+  readonly place: BatchPlace;
   readonly writes: Write[];
   /** Changes of counters: `[counter, difference]`. */
   readonly counts: [key: Key, by: number][];
@@ -35,7 +50,8 @@ export type Answers = {
   readonly earlier: { name: string; put(text: string): void }[];
 };
 
-export const createBatch = (): Batch => ({
+export const createBatch = (place: BatchPlace): Batch => ({
+  place,
   writes: [],
   counts: [],
   notes: [],

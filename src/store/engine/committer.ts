@@ -65,7 +65,7 @@ export const createCommitter = (
   { dir, durability, probe, pendingBlobs }: CommitterOptions,
 ): Committer => {
   const writability = createWritability((bytes) => {
-    const batch = createBatch();
+    const batch = createBatch('commons');
     batch.writes.push(probe(bytes));
     return commit(queue, batch, 'input');
   });

@@ -64,7 +64,7 @@ export const createRemovals = (env: Environment, commit: (batch: Batch) => Promi
 
   const removeSlices = async (key: Key): Promise<void> => {
     while (marked.has(nameOf(key))) {
-      const batch = createBatch();
+      const batch = createBatch({ scope: String(key[0]), thread_id: String(key[1]) });
       slice(batch, key);
       await commit(batch);
     }

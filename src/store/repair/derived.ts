@@ -119,7 +119,7 @@ export const deriveInto = (records: Records, sink: Sink): void => {
 
   /** Passes the writes of a batch into derived tables on; the other writes are records. */
   const collect = (fill: (batch: Batch) => void): void => {
-    const batch = createBatch();
+    const batch = createBatch('commons');
     fill(batch);
     for (const write of batch.writes) {
       const table = derived.get(write.rows);

@@ -102,7 +102,7 @@ const createMover = (root: RootDatabase, { open }: Tables) => {
   const tasks = createTaskIndex(env, counters);
   return (scope: string, after: TimedRun, before: TimedRun): void => {
     if (taskStateOf(before.run) === taskStateOf(after.run)) return;
-    const batch = createBatch();
+    const batch = createBatch('commons');
     tasks.move(batch, scope, after, before);
     for (const writes of netWrites([batch])) {
       for (const { rows, key, value } of writes) {

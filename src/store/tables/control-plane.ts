@@ -97,7 +97,7 @@ const sealOlderIn = async (
   for (const sealOlder of tables) {
     let after: Key | undefined;
     do {
-      const batch = createBatch();
+      const batch = createBatch('commons');
       const { last, sealed, unreadable } = sealOlder(batch, openOlder, after, PIECE);
       await commit(batch);
       counts.sealed += sealed;

@@ -2,12 +2,14 @@ import { Integrity } from '../../schema/outcome.ts';
 import { isListOfPartitions, isReservedScope, listsWith } from '../../schema/partition.ts';
 import type { Lists } from '../../schema/place.ts';
 import { isShared, type Thread } from '../../schema/thread.ts';
-import type { Batch } from '../engine/batch.ts';
+import { type Batch, createNoteBoard } from '../engine/batch.ts';
 import type { Counters } from '../engine/counters.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, checkPartition, indexed, isId, type Key } from '../engine/keys.ts';
+import { numberOfRoot } from '../engine/lineage.ts';
 import { counted, type Page, type PageOf, readPage, type Search } from '../engine/page.ts';
 import { createPlacement, findPartitions, namesIn, type Place } from '../engine/placement.ts';
+import type { Columns } from '../engine/sink.ts';
 import type { ThreadExpiryTable } from './thread-expiries.ts';
 
 /**
@@ -20,12 +22,19 @@ export type ThreadRecord = {
   /** Agent of its latest run. */
   agent_id?: string;
   epoch: number;
+  /**
+   * The lineage number in decimal digits, unless it is that of a root thread with this id: threads that the runtime made
+   * below another have its lineage, and moved threads keep theirs.
+   */
+  lineage?: string;
 };
 
 export type ThreadFilter = { resource_id?: string; parent_thread_id?: string; root?: boolean };
 
 export type ThreadTable = {
   get(scope: string, id: string): ThreadRecord | undefined;
+  /** Returns the lineage number, also of a thread without a record. @param batch may contain the record */
+  lineageOf(scope: string, id: string, batch?: Batch): bigint;
   /** `before` is the last put record, committed or not. */
   put(batch: Batch, scope: string, after: ThreadRecord, before: ThreadRecord | undefined): void;
   remove(batch: Batch, scope: string, before: ThreadRecord): void;
@@ -56,15 +65,23 @@ export const createThreadTable = (
   const index = env.table<string>('thread_index');
   const placement = createPlacement(index, counters);
   const naming = createPlacement(index);
+  const lineages = createNoteBoard<string>();
   const get = (scope: string, id: string) => (isId(id) ? records.get([scope, id]) : undefined);
 
   return {
     get,
+    lineageOf(scope, id, batch) {
+      const name = `${scope}\0${id}`;
+      const noted = batch ? lineages.newest(batch, name) : lineages.underWay(name);
+      const lineage = noted ?? get(scope, id)?.lineage;
+      return lineage === undefined ? numberOfRoot(scope, id) : BigInt(lineage);
+    },
     put(batch, scope, after, before) {
       const { id, parent_thread_id } = after.thread;
       checkPartition(scope);
       checkId('thread id', id);
       if (parent_thread_id !== undefined) checkId('parent thread id', parent_thread_id);
+      if (after.lineage !== undefined) lineages.note(batch, `${scope}\0${id}`, after.lineage);
       records.put(batch, [scope, id], after);
       placement.move(batch, id, places(scope, after), before ? places(scope, before) : []);
       naming.move(batch, id, namePlaces(scope, after), before ? namePlaces(scope, before) : []);
@@ -103,6 +120,14 @@ export const createThreadTable = (
   };
 };
 
+/** The columns of a shipped record. */
+export const threadColumns = ({ thread }: ThreadRecord, [scope]: Key): Columns => ({
+  scope: String(scope),
+  a: thread.resource_id === undefined ? null : indexed(thread.resource_id),
+  b: thread.parent_thread_id ?? null,
+  at: updatedAt(thread),
+});
+
 const NOTHING = ({ offset, after }: Page): PageOf<never> => ({
   items: [],
   texts: [],
@@ -128,10 +153,10 @@ const listsOf = (scope: string, { resource_id, parent_thread_id, root }: ThreadF
 const sharedBelow = (partition: string, parent: string): Key => [partition, 'shared', parent];
 
 const places = (scope: string, { thread }: ThreadRecord): Place[] => {
-  const { id, resource_id, parent_thread_id, metadata } = thread;
+  const { id, resource_id, parent_thread_id } = thread;
   // Negated because keys are ascending and the latest time comes first; `0 - 0` because the codec distinguishes -0 from
   // 0.
-  const position = [0 - (metadata.updated_at ?? metadata.created_at ?? 0), id];
+  const position = [0 - updatedAt(thread), id];
   const kins: Kin[] =
     parent_thread_id === undefined ? [{ of: 'root' }] : [{ of: 'child' }, { parent: parent_thread_id }];
   const resources = resource_id === undefined ? [undefined] : [undefined, resource_id];
@@ -144,6 +169,8 @@ const places = (scope: string, { thread }: ThreadRecord): Place[] => {
   const shared = isShared(thread);
   return listsWith(scope, shared).flatMap(placesIn);
 };
+
+const updatedAt = ({ metadata }: Thread): number => metadata.updated_at ?? metadata.created_at ?? 0;
 
 /** Finds the thread by its id from other partitions, and shared children; not counted. */
 const namePlaces = (scope: string, { thread }: ThreadRecord): Place[] => {

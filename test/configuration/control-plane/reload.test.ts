@@ -11,7 +11,7 @@ t.test('publishes an external change of the store once, and soon', async (t) => 
   const record = plane.store.config.get('agents', 'a');
   if (!record) throw new Error('it was stored');
   const put = async (changed: ConfigRecord): Promise<void> => {
-    const batch = plane.store.batch();
+    const batch = plane.store.batch('commons');
     plane.store.config.put(batch, changed);
     await plane.store.commit(batch);
   };

@@ -261,7 +261,7 @@ t.test('omits an entry that is no longer valid', async (t) => {
   const plane = await startPlane(t);
   await plane.create('agents', plane.agent('a'));
   const record = plane.store.config.get('agents', 'a');
-  const batch = plane.store.batch();
+  const batch = plane.store.batch('commons');
   if (record) plane.store.config.put(batch, { ...record, spec: { id: 'a', max_rounds: 'many' } });
   await plane.store.commit(batch);
   await plane.restart();

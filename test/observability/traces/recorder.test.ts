@@ -43,7 +43,7 @@ t.test('ten thousand events may wait, and with one more there is no trace', asyn
     await t.test(`${count} events`, async (t) => {
       const { store, dropped, recorder } = await open(t, { proportion: 1, mostEvents: 10_000 });
       for (let index = 0; index < count; index += 1) note(recorder, agent, handoff);
-      const batch = store.batch();
+      const batch = store.batch('commons');
       write(recorder, batch, 'later');
       end(recorder, batch);
       await store.commit(batch);
@@ -59,11 +59,11 @@ t.test('ten thousand events may wait, and with one more there is no trace', asyn
 t.test('a process that continues a released run finds the events of its commits', async (t) => {
   const { store, recorder } = await open(t, { proportion: 1, mostEvents: 10 });
   note(recorder, agent, handoff);
-  const committed = store.batch();
+  const committed = store.batch('commons');
   write(recorder, committed, 'now');
   t.equal(committed.writes.length, 0, 'a trace is written after the decision on its run');
   note(recorder, agent, handoff);
-  const batch = store.batch();
+  const batch = store.batch('commons');
   leave(recorder, batch);
   await store.commit(batch);
   t.match(store.traces.head('r'), { total: 1, state: 'held' });
@@ -75,11 +75,11 @@ t.test('a pinned trace stays when its run ends, regardless of the sampling rate 
     await t.test(isPinned ? 'pinned' : 'not pinned', async (t) => {
       const { store, recorder } = await open(t, { proportion: 0, mostEvents: 10 });
       note(recorder, agent, handoff);
-      const batch = store.batch();
+      const batch = store.batch('commons');
       write(recorder, batch, 'later');
       if (isPinned) store.traces.refer(batch, 'r', { kind: 'pin', id: 'operator' });
       await store.commit(batch);
-      const last = store.batch();
+      const last = store.batch('commons');
       end(recorder, last);
       await store.commit(last);
       t.equal(store.traces.list({}).length, isPinned ? 1 : 0);

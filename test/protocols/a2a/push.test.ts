@@ -249,7 +249,7 @@ t.test('stores a config in the same commit as its message, or not at all', async
   const refused = async (id: string): Promise<void> => {
     const config = { id, taskId: 't1', url: `${hook.url}/other` };
     const commit = push.include(SCOPE, async (alongside) => {
-      alongside(config)(store.batch(), found);
+      alongside(config)(store.batch('commons'), found);
       throw new Error('not written');
     });
     await t.rejects(commit, { message: 'not written' });
@@ -268,7 +268,7 @@ t.test('stores a config in the same commit as its message, or not at all', async
     'the stored config receives further events',
   );
   await push.include(SCOPE, async (alongside) => {
-    const batch = store.batch();
+    const batch = store.batch('commons');
     alongside({ id: 'new', taskId: 't1', url: hook.url })(batch, found);
     await store.commit(batch);
   });

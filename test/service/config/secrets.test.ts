@@ -215,7 +215,7 @@ t.test('reports a stored invalid address without its text and never uses its pas
   const store = await openStore({ dir: t.testdirName, durability: 'process' });
   const record = store.config.get('providers', 'main');
   if (!record) throw new Error('it was stored');
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.config.put(batch, {
     ...record,
     spec: { ...record.spec, base_url: `http://u:${secret('old')}@ bad` },

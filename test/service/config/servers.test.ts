@@ -178,7 +178,7 @@ t.test('fails the test of a stored invalid provider without revealing its secret
   await troupe.app.stop();
   const store = await openStore({ dir: t.testdirName, durability: 'process' });
   const record = store.config.get('providers', 'old');
-  const batch = store.batch();
+  const batch = store.batch('commons');
   if (record) {
     const headers = { 'x-bad header': 'header-secret' };
     store.config.put(batch, { ...record, spec: provider('old', { adapter_options: { headers } }) });
@@ -225,7 +225,7 @@ t.test('returns the status of a stored MCP server, audits its restart, and prote
   await troupe.app.stop();
   // A configured server that is down does not block startup (config.md 13.4).
   const store = await openStore({ dir: t.testdirName, durability: 'process' });
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.config.put(batch, {
     namespace: 'mcp-servers',
     id: 'files',

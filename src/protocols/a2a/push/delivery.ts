@@ -116,18 +116,20 @@ export const startDelivery = (deps: DeliveryDeps, place: PushPlace, ended: () =>
 /** Log fields without the credentials. */
 const named = ({ scope, task_id, id, tenant }: PushPlace) => ({ scope, task_id, push_config: id, tenant });
 
+const runOf = ({ scope, task_id }: PushPlace) => ({ scope, run_id: task_id });
+
 /**
  * A finished delivery need not be resumed after a restart. If this write is lost, the next process finds nothing to do.
  */
 const unfollow = ({ store, log }: DeliveryDeps, place: PushPlace): void => {
-  const batch = store.batch();
+  const batch = store.batch(runOf(place));
   store.pushOutbox.unfollow(batch, place);
   store.commit(batch).catch((err) => log.warn('push.cleanup_failed', { err, ...named(place) }));
 };
 
 /** The task or the maker of the config no longer exists, so the config is not accessible either. */
 const forget = ({ store, log }: DeliveryDeps, place: PushPlace): void => {
-  const batch = store.batch();
+  const batch = store.batch(runOf(place));
   store.pushConfigs.remove(batch, place);
   store.pushOutbox.clear(batch, place);
   store.commit(batch).catch((err) => log.warn('push.config_cleanup_failed', { err, ...named(place) }));
@@ -158,7 +160,7 @@ const hostFor = (
 
   const record = async ({ verdict, attempts, error }: PushContext): Promise<void> => {
     if (!event) return;
-    const batch = store.batch();
+    const batch = store.batch(runOf(place));
     const tried = attempts + 1;
     const failed = { ...event, attempts: tried, last_error: String(error) };
     if (verdict === 'delivered') noteRights(deps, batch, place, isForbidden);

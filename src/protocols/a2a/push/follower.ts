@@ -46,7 +46,7 @@ export const createFollower = (
 
   /** Resolves when the events are queued. */
   const queue = (events: readonly Queued[]): Promise<void> => {
-    const batch = store.batch();
+    const batch = store.batch({ scope, run_id: task_id });
     for (const event of events) enqueue({ store, clock }, batch, place, event);
     return store.commit(batch);
   };

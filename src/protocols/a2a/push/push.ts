@@ -107,14 +107,14 @@ export const createPush = (deps: PushDeps): Push => {
       include(scope, (addConfig) => {
         const found = tasks.find(scope, config.taskId);
         if (!found) throw taskNotFound(config.taskId);
-        const batch = store.batch();
+        const batch = store.batch({ scope, run_id: config.taskId });
         addConfig(config, maker)(batch, found);
         if (keyed) store.idempotency.put(batch, keyed(config));
         return store.commit(batch, 'input');
       }),
     isEnded: ({ maker, ...place }) => maker !== undefined && deps.judge(maker, place) === 'ended',
     async remove(places) {
-      const batch = store.batch();
+      const batch = store.batch('commons');
       for (const place of places) {
         store.pushConfigs.remove(batch, place);
         store.pushOutbox.clear(batch, place);
