@@ -31,9 +31,14 @@ export const checkPartition = (partition: string): void => {
   checkId('owner', ownerOf(partition) ?? partition);
 };
 
-/** Returns a short substitute for any text; substitutes are equal exactly when the texts are. */
+/**
+ * Returns a short substitute for any text; substitutes are equal exactly when the stored texts are, which have no lone
+ * surrogates.
+ */
 export const indexed = (text: string): string =>
-  PLAIN.test(text) ? `=${text}` : `#${createHash('sha256').update(text, 'utf16le').digest('base64url')}`;
+  PLAIN.test(text)
+    ? `=${text}`
+    : `#${createHash('sha256').update(text.toWellFormed(), 'utf16le').digest('base64url')}`;
 
 /** LMDB's own limit, as lmdb sets it for pages of 4 KiB. */
 const MAX_KEY_BYTES = 1978;
