@@ -2,10 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
 import { pack } from 'msgpackr';
 import { Outcome, Unavailable } from '../schema/outcome.ts';
+import { type CopyOf, createShipping, findLineage } from './copy-of.ts';
 import { copyTo } from './engine/backup.ts';
 import { type Batch, type BatchPlace, createBatch, type Rows, type Write } from './engine/batch.ts';
 import { blobsIn } from './engine/blob-folder.ts';
 import { type CommitKind, createCommitter } from './engine/committer.ts';
+import { refuseCopy } from './engine/copy-folder.ts';
 import { type Counters, createCounters } from './engine/counters.ts';
 import { checkDataFile } from './engine/data-file.ts';
 import {
@@ -164,18 +166,25 @@ export type Store = ControlPlane & Tables & Operations;
  */
 export const openStore = (options: StoreOptions): Promise<Store> => openStoreOfFormat(options, FORMAT);
 
-export const openStoreOfFormat = async (options: StoreOptions, format: Format): Promise<Store> => {
+export const openStoreOfFormat = async (
+  options: StoreOptions,
+  format: Format,
+  copyOf?: CopyOf,
+): Promise<Store> => {
   const dir = prepareFolder(options.dir);
+  if (!copyOf) refuseCopy(dir);
   for (const problem of makeFolderPrivate(dir)) options.warn?.(problem);
   const ownership = await takeOwnership(dir);
   let root: RootDatabase | undefined;
   try {
-    root = openEnvironment(dir, options.mapSize);
+    root = openEnvironment(dir, options.mapSize, copyOf !== undefined);
     const opened = root;
     const upgrade = createUpgrade(opened, dir, format);
     // One transaction, because each created table would otherwise be a separate commit.
     const proceed = () =>
-      opened.transactionSync(() => upgrade.proceed() ?? assemble(opened, ownership, { ...options, dir }));
+      opened.transactionSync(
+        () => upgrade.proceed() ?? assemble(opened, ownership, { ...options, dir, copyOf }),
+      );
     let reached = proceed();
     for (let slices = 1; !('store' in reached); slices += 1) {
       if (slices % SLICES_PER_NOTICE === 0) options.warn?.(upgradeNotice(dir, format, reached.after));
@@ -208,21 +217,36 @@ const cannotOpen = (dir: string, cause: unknown): Unavailable =>
     { cause },
   );
 
-const openEnvironment = (dir: string, mapSize: number | undefined): RootDatabase => {
+const openEnvironment = (dir: string, mapSize: number | undefined, isCopy: boolean): RootDatabase => {
   checkDataFile(dir);
-  return openRoot(dir, mapSize);
+  return openRoot(dir, mapSize, { isCopy });
 };
 
 const assemble = (
   root: RootDatabase,
   ownership: Ownership,
-  { dir, durability, secretsKey, inlineMaxBytes, holdsSecrets = true, warn = () => {} }: StoreOptions,
+  {
+    dir,
+    durability,
+    secretsKey,
+    inlineMaxBytes,
+    holdsSecrets = true,
+    warn = () => {},
+    copyOf,
+  }: StoreOptions & { copyOf: CopyOf | undefined },
 ): { store: Store; sealAll(): Promise<void> } => {
-  const env = createEnvironment(root);
+  const env = createEnvironment(root, (table) => copyOf?.kinds.get(table)?.ship);
+  const shipping = copyOf && createShipping(env, copyOf, (batch) => findLineage(tables, batch));
   const meta = env.rows('meta');
   const counters = createCounters(env.rows('counters'), env.counter);
   const pendingBlobs = createPendingBlobs();
-  const committer = createCommitter(env, counters, { dir, durability, probe: probeOf(meta), pendingBlobs });
+  const committer = createCommitter(env, counters, {
+    dir,
+    durability,
+    probe: probeOf(meta),
+    pendingBlobs,
+    shipping,
+  });
   const removals = createRemovals(env, (batch) => committer.commit(batch, 'progress'));
   const controlPlane = createControlPlane(env, meta, {
     dir,

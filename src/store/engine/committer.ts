@@ -1,4 +1,4 @@
-import { Unavailable } from '../../schema/outcome.ts';
+import { type Outcome, Unavailable } from '../../schema/outcome.ts';
 import { type Batch, collectCallbacks, createBatch, runCallbacks, type Write } from './batch.ts';
 import { blobsIn, writeBlobs } from './blob-folder.ts';
 import type { Counters } from './counters.ts';
@@ -7,6 +7,16 @@ import { type Environment, encoded, type Transaction } from './environment.ts';
 import { reasonOf } from './folder.ts';
 import { type NetWrite, netWrites } from './net-writes.ts';
 import type { PendingBlobs } from './pending-blobs.ts';
+import {
+  copyBroken,
+  countGroup,
+  isLost,
+  isOfBatch,
+  refusalOf,
+  type Shipping,
+  shippedBatches,
+} from './shipping.ts';
+import type { SinkOutcome } from './sink.ts';
 import { createWritability, type Writability } from './writability.ts';
 
 /**
@@ -18,6 +28,8 @@ import { createWritability, type Writability } from './writability.ts';
  * transaction fails, all pending batches are rejected with it, since they were built on rows that do not exist. When a
  * transaction is written but its flush fails, nothing is written after it, see `writability.ts`. The blobs of a batch
  * are on the disk before its transaction begins.
+ * With a sink, a group is shipped first, and what the database refuses is not written. A refused batch takes with it all
+ * later batches of its lineage, since they were built on it; those of other lineages are accepted.
  * Cost: one write per changed row, and one per changed counter, regardless of the number of batches that changed it.
  * The flush of a transaction overlaps the writing of the next one.
  */
@@ -38,6 +50,7 @@ type CommitterOptions = {
   durability: 'process' | 'power';
   /** Creates a row of this size, which tests whether the folder can be written. */
   probe: (bytes: number) => Write;
+  shipping?: Shipping | undefined;
 };
 
 type CommitterEnvironment = Pick<Environment, 'codecs' | 'structures' | 'transaction'>;
@@ -54,15 +67,20 @@ type Queue = {
   isWriting: boolean;
   isClosed: boolean;
   /** Rejects commits until the callers of a failed transaction have received its error. */
-  refusal: Unavailable | undefined;
+  refusal: Outcome | undefined;
   readonly unflushed: Set<Promise<unknown>>;
   readonly pendingBlobs: PendingBlobs;
+  readonly shipping: Shipping | undefined;
+  /** Resolves when the outcome of the shipped group is certain. */
+  shipped: Promise<void> | undefined;
+  /** Lineages with a refused batch whose callers have not received the error yet. */
+  readonly refusals: Map<bigint | null | undefined, Outcome>;
 };
 
 export const createCommitter = (
   env: CommitterEnvironment,
   counters: Counters,
-  { dir, durability, probe, pendingBlobs }: CommitterOptions,
+  { dir, durability, probe, pendingBlobs, shipping }: CommitterOptions,
 ): Committer => {
   const writability = createWritability((bytes) => {
     const batch = createBatch('commons');
@@ -82,6 +100,9 @@ export const createCommitter = (
     refusal: undefined,
     unflushed: new Set(),
     pendingBlobs,
+    shipping,
+    shipped: undefined,
+    refusals: new Map(),
   };
   return {
     commit: (batch, kind) => commit(queue, batch, kind),
@@ -96,7 +117,7 @@ export const createCommitter = (
 
 const commit = (queue: Queue, batch: Batch, kind: CommitKind): Promise<void> => {
   if (queue.isClosed) return Promise.reject(new Unavailable(`the store in '${queue.dir}' is closed`));
-  const refusal = queue.writability.unconfirmed ?? queue.refusal;
+  const refusal = queue.writability.unconfirmed ?? queue.refusal ?? refusalOfLineage(queue, batch);
   if (!refusal && batch.writes.length === 0) {
     for (const act of batch.afterwards) act();
     return Promise.resolve();
@@ -107,13 +128,17 @@ const commit = (queue: Queue, batch: Batch, kind: CommitKind): Promise<void> => 
     return Promise.reject(refusal);
   }
   return new Promise((resolve, reject) => {
-    const waitsForFlush = kind === 'input' && queue.durability === 'power';
+    // The durability of a copy is that of the database.
+    const waitsForFlush = kind === 'input' && queue.durability === 'power' && !queue.shipping;
     queue.pendingBlobs.add(batch);
     queue.pending.push({ batch, waitsForFlush, resolve, reject });
     if (kind === 'input' && !queue.isWriting && !queue.isScheduled) writeGroup(queue);
     else schedule(queue);
   });
 };
+
+const refusalOfLineage = ({ refusals, shipping }: Queue, batch: Batch): Outcome | undefined =>
+  shipping && refusals.size > 0 ? refusals.get(shipping.lineageOf(batch)) : undefined;
 
 const schedule = (queue: Queue): void => {
   if (queue.isScheduled || queue.isWriting || queue.pending.length === 0) return;
@@ -124,19 +149,106 @@ const schedule = (queue: Queue): void => {
 const writeGroup = (queue: Queue): void => {
   queue.isScheduled = false;
   queue.isWriting = true;
-  const group = queue.pending;
-  queue.pending = [];
+  const group = takeGroup(queue);
+  const write = queue.shipping ? ship : writeRows;
   const contents = group.flatMap(({ batch }) => [...batch.blobs]);
-  if (contents.length === 0) writeRows(queue, group);
+  if (contents.length === 0) write(queue, group);
   else
     writeBlobs(blobsIn(queue.dir), contents).then(
-      () => writeRows(queue, group),
+      () => write(queue, group),
       (error: unknown) => rejectAll(queue, group, error),
     );
 };
 
-const writeRows = (queue: Queue, group: Commit[]): void => {
-  const refusal = queue.writability.unconfirmed;
+const takeGroup = (queue: Queue): Commit[] => {
+  const { pending, shipping } = queue;
+  const count = shipping ? countGroup(pending.map(({ batch }) => batch)) : pending.length;
+  queue.pending = pending.slice(count);
+  return count === pending.length ? pending : pending.slice(0, count);
+};
+
+const ship = (queue: Queue, group: Commit[]): void => {
+  queue.shipped = shipGroup(queue, group).catch((error: unknown) => rejectAll(queue, group, error));
+};
+
+const shipGroup = async (queue: Queue, group: Commit[]): Promise<void> => {
+  const { shipping } = queue;
+  if (!shipping) return;
+  const outcomes = await shipping.sink.ship(
+    shippedBatches(
+      shipping,
+      group.map(({ batch }) => batch),
+    ),
+  );
+  const accepted = group.filter((_, index) => outcomes[index]?.result === 'applied');
+  if (accepted.length === group.length) writeRows(queue, accepted);
+  else refuse(queue, { group, outcomes, accepted });
+};
+
+type Shipped = { group: Commit[]; outcomes: readonly SinkOutcome[]; accepted: Commit[] };
+
+/** Rejects the refused batches, and those in the queue that were built on them. */
+const refuse = (queue: Queue, shipped: Shipped): void => {
+  const { accepted } = shipped;
+  const refused = [...rejectRefused(queue, shipped), ...rejectBehind(queue)];
+  const isUnwritable = queue.refusal !== undefined;
+  for (const { batch } of refused) queue.pendingBlobs.remove(batch);
+  const release = (): void => {
+    for (const { batch } of refused) collectCallbacks(batch);
+    queue.refusal = undefined;
+    queue.refusals.clear();
+  };
+  if (accepted.length === 0) {
+    if (isUnwritable) queue.writability.failed(bytesOf(refused));
+    setImmediate(() => {
+      release();
+      queue.isWriting = false;
+      schedule(queue);
+    });
+    return;
+  }
+  writeRows(queue, accepted, () => {
+    release();
+    if (isUnwritable) queue.writability.failed(bytesOf(refused));
+  });
+};
+
+/** Rejects the batches without success, and notes what else their refusal concerns. */
+const rejectRefused = (queue: Queue, { group, outcomes }: Shipped): Commit[] =>
+  group.filter((commit, index) => {
+    const outcome = outcomes[index] ?? NO_OUTCOME;
+    if (outcome.result === 'applied') return false;
+    const reason = refusalOf(outcome);
+    if (isOfBatch(outcome)) queue.refusals.set(lineageIn(queue, commit), reason);
+    else if (isLost(outcome)) queue.writability.notConfirmed(reason);
+    else queue.refusal ??= reason;
+    commit.reject(reason);
+    return true;
+  });
+
+const NO_OUTCOME: SinkOutcome = {
+  result: 'refused',
+  why: 'unwritable',
+  error: new Error('the outcome of a change is missing'),
+};
+
+const rejectBehind = (queue: Queue): Commit[] => {
+  const waiting = queue.pending;
+  queue.pending = [];
+  return waiting.filter((commit) => {
+    const reason = queue.writability.unconfirmed ?? queue.refusal ?? refusalOfLineage(queue, commit.batch);
+    if (reason) commit.reject(reason);
+    else queue.pending.push(commit);
+    return reason !== undefined;
+  });
+};
+
+const lineageIn = ({ shipping }: Queue, { batch }: Commit): bigint | null | undefined =>
+  shipping?.lineageOf(batch);
+
+/** @param released called in a tick after the transaction is visible or has failed */
+const writeRows = (queue: Queue, group: Commit[], released?: () => void): void => {
+  const refusal = queue.shipping ? undefined : queue.writability.unconfirmed;
   const transaction = refusal ? refusedWith(refusal) : startTransaction(queue, group);
   const flushed = transaction.flushed.catch((error: unknown) =>
     reportFlushFailure(queue, transaction, error),
@@ -145,8 +257,18 @@ const writeRows = (queue: Queue, group: Commit[]): void => {
   flushed.then(() => queue.unflushed.delete(flushed));
   transaction.visible.then(
     () => complete(queue, group, transaction),
-    (error: unknown) => rejectAll(queue, group, error),
+    (error: unknown) => rejectAll(queue, group, lostBehind(queue, error)),
   );
+  if (released) transaction.visible.catch(() => {}).finally(() => setImmediate(released));
+};
+
+/** A transaction of a copy comes after the commit of the database, so nothing can be written after its failure. */
+const lostBehind = ({ shipping, writability, dir }: Queue, cause: unknown): unknown => {
+  if (!shipping) return cause;
+  const error = copyBroken(dir, cause);
+  writability.notConfirmed(error);
+  shipping.copyBroken(error);
+  return error;
 };
 
 const startTransaction = ({ env, counters }: Queue, group: Commit[]): Transaction => {
@@ -221,6 +343,8 @@ const close = async (queue: Queue): Promise<void> => {
   queue.isClosed = true;
   queue.writability.close();
   while (queue.isWriting || queue.isScheduled || queue.unflushed.size > 0) {
+    // However long the outcome of a shipped group takes: its callers receive it.
+    if (queue.shipped) await queue.shipped;
     if (queue.unflushed.size > 0) await Promise.all(queue.unflushed);
     await new Promise(setImmediate);
   }
@@ -249,7 +373,7 @@ const bytesOf = (commits: readonly Commit[]): number =>
     .reduce((sum, write) => sum + ('value' in write ? write.value.length : 0), 0);
 
 /** Structures are written before the rows that use them. */
-const writeStructures = (env: Pick<Environment, 'codecs' | 'structures'>): void => {
+export const writeStructures = (env: Pick<Environment, 'codecs' | 'structures'>): void => {
   for (const codec of env.codecs) {
     const structures = codec.takeChanged();
     if (structures) env.structures.put(codec.key, encoded(structures));

@@ -13,13 +13,14 @@ import { addressSpaceProblem, isAddressSpaceLimited } from './address-space.ts';
 import type { Rows } from './batch.ts';
 import { type Codec, createCodec } from './codec.ts';
 import { PRIVATE } from './private-files.ts';
-import { createTable, type ReadCounter, type Table } from './table.ts';
+import { createTable, type ReadCounter, type Ship, type Table } from './table.ts';
 
 /**
  * The LMDB environment of a folder: opens it, provides its tables, and writes one transaction at a time.
  *
  * Guarantees: a transaction is written whole or not at all, and an interruption at any moment leaves the last whole
- * state (overlapping sync keeps the last flushed transaction until the next one is flushed; `noSync` is never used).
+ * state (overlapping sync keeps the last flushed transaction until the next one is flushed; only copies of a database, which are
+ * never opened again, use `noSync`).
  * Relies on the folder being opened by this process only, see `owner.ts`.
  */
 
@@ -48,7 +49,11 @@ export type Transaction = {
 const MAP_SIZE = 4 * 1024 ** 3;
 
 /** @throws Unavailable when the process may not map this much */
-export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase => {
+export const openRoot = (
+  dir: string,
+  mapSize: number = MAP_SIZE,
+  { isCopy = false }: { isCopy?: boolean } = {},
+): RootDatabase => {
   const problem = addressSpaceProblem(mapSize);
   if (problem !== undefined) throw new Unavailable(`data directory '${dir}' cannot be opened: ${problem}`);
   return openPrivate({
@@ -57,7 +62,8 @@ export const openRoot = (dir: string, mapSize: number = MAP_SIZE): RootDatabase 
     noSubdir: false,
     maxDbs: 128,
     mapSize,
-    overlappingSync: true,
+    overlappingSync: !isCopy,
+    noSync: isCopy,
     // The committer groups the commits of a tick itself, and submits one explicit batch.
     eventTurnBatching: false,
   });
@@ -89,7 +95,11 @@ export const closePrivate = async (root: RootDatabase): Promise<void> => {
   for (const [name, table] of all) if (handleOf(table) === env) all.delete(name);
 };
 
-export const createEnvironment = (root: RootDatabase): Environment => {
+/** @param shipOf returns how a table is shipped, in a store with a sink */
+export const createEnvironment = (
+  root: RootDatabase,
+  shipOf: (table: string) => Ship | undefined = () => undefined,
+): Environment => {
   const counter: ReadCounter = { reads: 0, closed: false };
   const codecs: Codec[] = [];
   const tables = new Map<string, Rows>();
@@ -116,7 +126,7 @@ export const createEnvironment = (root: RootDatabase): Environment => {
       const codec = createCodec(name, structures.get([name]) as string[][] | undefined);
       codecs.push(codec);
       // lmdb's type names `encoder` for the root only; a table accepts it as well.
-      const table = createTable<V>(opened(name, { encoder: codec.packr }), codec, counter);
+      const table = createTable<V>(opened(name, { encoder: codec.packr }), codec, counter, shipOf(name));
       coded.set(name, table);
       return table;
     },

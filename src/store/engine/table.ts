@@ -1,5 +1,5 @@
 import { Integrity, Unavailable } from '../../schema/outcome.ts';
-import type { Batch, Rows } from './batch.ts';
+import type { Batch, Rows, ShippedValue } from './batch.ts';
 import type { Codec } from './codec.ts';
 import { END, type Key, writable } from './keys.ts';
 
@@ -53,7 +53,11 @@ export const countRead = (counter: ReadCounter): void => {
   counter.reads += 1;
 };
 
-export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): Table<V> => {
+/** Returns what is shipped of a value. */
+export type Ship = (value: unknown, key: Key) => ShippedValue;
+
+/** @param ship set for a table whose rows are shipped, in a store with a sink */
+export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter, ship?: Ship): Table<V> => {
   const [name] = codec.key;
   const source: Source = { rows, name: String(name), counter };
   return {
@@ -89,10 +93,12 @@ export const createTable = <V>(rows: Rows, codec: Codec, counter: ReadCounter): 
       return rows.getKeysCount(bounds(span));
     },
     put(batch, key, value) {
-      batch.writes.push({ kind: 'put', rows, key: writable(key), value: codec.encode(value) });
+      const write = { kind: 'put' as const, rows, key: writable(key), value: codec.encode(value) };
+      batch.writes.push(ship === undefined ? write : { ...write, shipped: ship(value, key) });
     },
     add(batch, key, value) {
-      batch.writes.push({ kind: 'add', rows, key: writable(key), value: codec.encode(value) });
+      const write = { kind: 'add' as const, rows, key: writable(key), value: codec.encode(value) };
+      batch.writes.push(ship === undefined ? write : { ...write, shipped: ship(value, key) });
     },
     remove(batch, key) {
       batch.writes.push({ kind: 'remove', rows, key: writable(key) });

@@ -1,4 +1,4 @@
-import type { Unavailable } from '../../schema/outcome.ts';
+import type { Outcome } from '../../schema/outcome.ts';
 
 /**
  * Tracks whether the folder accepts writes.
@@ -15,12 +15,12 @@ export type Writability = {
   /** Whether the last transaction succeeded, or there was none yet. */
   readonly writable: boolean;
   /** Why no further writes are allowed. */
-  readonly unconfirmed: Unavailable | undefined;
+  readonly unconfirmed: Outcome | undefined;
   succeeded(): void;
   /** The transaction was not written; `bytes` is the approximate size of its writes. */
   failed(bytes: number): void;
-  /** Readers see the transaction, and the disk did not confirm it. */
-  notConfirmed(reason: Unavailable): void;
+  /** Readers see the transaction, and the disk did not confirm it; or a member has lost its place in the database. */
+  notConfirmed(reason: Outcome): void;
   /** Calls the listener each time that a transaction succeeds after failures. The returned function removes it. */
   onRecovered(listener: () => void): () => void;
   /**
@@ -42,7 +42,7 @@ export const createWritability = (write: (bytes: number) => Promise<void>): Writ
   let failures = 0;
   let missing = 0;
   let succeededAt = Number.NEGATIVE_INFINITY;
-  let unconfirmed: Unavailable | undefined;
+  let unconfirmed: Outcome | undefined;
   let retry: NodeJS.Timeout | undefined;
   let probing: Promise<void> | undefined;
   let closed = false;

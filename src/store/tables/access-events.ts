@@ -5,6 +5,7 @@ import { fillPage } from '../../schema/page-rows.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { indexed, type Key } from '../engine/keys.ts';
+import type { Columns } from '../engine/sink.ts';
 import { firstIdAt, idsBetween, idsIn } from './id-lists.ts';
 
 /**
@@ -95,6 +96,13 @@ export const createAccessEventTable = (env: Environment): AccessEventTable => {
     },
   };
 };
+
+/** The columns of a shipped row. */
+export const accessColumns = ({ scope, kind, user }: AccessEvent): Columns => ({
+  scope: scope ?? null,
+  a: kind,
+  b: user ?? null,
+});
 
 /** Neither a substitute of `indexed` nor a kind. */
 const ANY = '*';

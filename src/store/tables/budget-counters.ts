@@ -1,6 +1,7 @@
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { indexed, type Key } from '../engine/keys.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /** Counters of budgets, by budget, version of its division, and window. */
 
@@ -41,6 +42,12 @@ export type BudgetCounterTable = {
   /** Returns up to `limit` counters of all budgets that follow `after`. */
   all(after: BudgetCounterKey | undefined, limit: number): StoredBudgetCounter[];
 };
+
+/** The columns of a shipped row. */
+export const budgetCounterColumns = ({ budget, ended_at }: StoredBudgetCounter): Columns => ({
+  a: budget,
+  at: ended_at ?? null,
+});
 
 export const createBudgetCounterTable = (env: Environment): BudgetCounterTable => {
   const rows = env.table<StoredBudgetCounter>('counters_spent');

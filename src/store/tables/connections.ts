@@ -5,6 +5,7 @@ import type { Environment } from '../engine/environment.ts';
 import { checkId, indexed, isId, type Key } from '../engine/keys.ts';
 import { createSealedTable, type SealOlder } from '../engine/sealed-table.ts';
 import type { Cipher } from '../engine/secrets-cipher.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /**
  * Connections of accounts to MCP servers, by scope, user and server (identity.md 6.3). The tokens are sealed, and bound
@@ -74,6 +75,13 @@ export const createConnectionTable = (
   };
   return { table, sealOlder: rows.sealOlder };
 };
+
+/** The columns of a shipped row. */
+export const connectionColumns = ({ head }: { head: ConnectionHead }): Columns => ({
+  scope: head.scope,
+  a: head.user,
+  b: head.server,
+});
 
 const isOfAccount = ({ scope, user }: Account): boolean =>
   (scope === '' || isId(scope)) && (user === undefined || isId(user));

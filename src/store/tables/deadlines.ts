@@ -1,6 +1,7 @@
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId } from '../engine/keys.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /** Runs whose wait has a deadline, by that time, in all scopes, so that only expired waits are read. */
 
@@ -12,6 +13,9 @@ export type DeadlineTable = {
   /** Returns the expired deadlines, oldest first; only those that follow `after`, if given. */
   due(now: number, limit: number, after?: Deadline): Deadline[];
 };
+
+/** The columns of a shipped row. */
+export const deadlineColumns = ({ at, scope }: Deadline): Columns => ({ scope, at });
 
 export const createDeadlineTable = (env: Environment): DeadlineTable => {
   const rows = env.table<Deadline>('deadlines');

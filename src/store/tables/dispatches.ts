@@ -7,6 +7,7 @@ import type { Environment } from '../engine/environment.ts';
 import { checkId, isId, type Key } from '../engine/keys.ts';
 import type { Order } from '../engine/order.ts';
 import { createPlacement, findPartitions, namesIn, type Place } from '../engine/placement.ts';
+import type { Columns } from '../engine/sink.ts';
 import type { EndedWork } from './ended-work.ts';
 import type { OpenWork } from './open-work.ts';
 
@@ -132,6 +133,12 @@ const isOpen = (dispatch: Dispatch): boolean => OPEN.includes(dispatch.status);
 
 const endOf = (dispatch: Dispatch): number | undefined =>
   isOpen(dispatch) ? undefined : (dispatch.completed_at ?? dispatch.updated_at);
+
+/** The columns of a shipped row: the time of its end. */
+export const dispatchColumns = ({ dispatch }: DispatchRow, [scope]: Key): Columns => ({
+  scope: String(scope),
+  at: endOf(dispatch) ?? null,
+});
 
 /** Returns the position among the dispatches of its thread. */
 const turnOf = ({ thread_id, priority, created_at }: Dispatch, order: number): Key => [

@@ -5,6 +5,7 @@ import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, isId, type Key } from '../engine/keys.ts';
 import type { MediaTexts } from '../engine/media-texts.ts';
+import type { Columns } from '../engine/sink.ts';
 import type { Table } from '../engine/table.ts';
 import { createEventSweep, type EventSweep } from './event-sweep.ts';
 import { eventsIn, holderOf, packEvents, placesIn, type StoredEvents } from './stored-events.ts';
@@ -96,6 +97,12 @@ export const createEventTable = (env: Environment, answers: AnswerTexts, media: 
     prune: createEventSweep({ appends, byRun }),
   };
 };
+
+/** The columns of a shipped row: the time of its last event. */
+export const eventColumns = (_row: StoredEvents, [scope, , , time]: Key): Columns => ({
+  scope: String(scope),
+  at: Number(time),
+});
 
 type EventLog = {
   appends: Table<StoredEvents>;

@@ -10,6 +10,7 @@ import type { Environment } from '../engine/environment.ts';
 import { checkId, checkPartition, isId, type Key } from '../engine/keys.ts';
 import { merge, type Range } from '../engine/merge.ts';
 import type { PendingBlobs } from '../engine/pending-blobs.ts';
+import type { Columns } from '../engine/sink.ts';
 import type { Table } from '../engine/table.ts';
 
 /**
@@ -126,6 +127,23 @@ export const createFileTable = (
     linkKey,
   };
 };
+
+/** The columns of a shipped row. */
+export const fileColumns = ({
+  scope,
+  sha256,
+  thread_id,
+  purpose,
+  created_at,
+  expires_at,
+}: FileRow): Columns => ({
+  scope,
+  a: sha256,
+  b: thread_id ?? null,
+  c: purpose,
+  at: created_at,
+  at2: expires_at ?? null,
+});
 
 const openTables = (env: Environment) => ({
   rows: env.table<FileRow>('files'),

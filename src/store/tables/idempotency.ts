@@ -2,6 +2,7 @@ import type { Acceptance, IdempotencyRow, KeyName } from '../../schema/idempoten
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { indexed, type Key } from '../engine/keys.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /**
  * Accepted requests by their `Idempotency-Key` (runtime.md 0.8), and the same by time, for their removal.
@@ -41,5 +42,11 @@ export const createIdempotencyTable = (env: Environment): IdempotencyTable => {
     removeOf: (batch, { scope, caller }) => rows.clear(batch, [indexed(scope), indexed(caller)]),
   };
 };
+
+/** The columns of a shipped row. */
+export const idempotencyColumns = ({ scope, accepted_at }: IdempotencyRow): Columns => ({
+  scope,
+  at: accepted_at,
+});
 
 const keyOf = ({ scope, caller, key }: KeyName): Key => [indexed(scope), indexed(caller), key];

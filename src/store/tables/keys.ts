@@ -4,6 +4,7 @@ import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { isId } from '../engine/keys.ts';
 import { type List, type Page, type PageOf, readPage, type Search } from '../engine/page.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /**
  * API keys, by id, with a list for each user (identity.md 2.1). A row contains no secret; `credentials.ts` finds it by
@@ -97,6 +98,13 @@ export const createKeyTable = (env: Environment): KeyTable => {
       ),
   };
 };
+
+/** The columns of a shipped row. */
+export const keyColumns = (key: KeyRow): Columns => ({
+  scope: key.scope,
+  a: key.user,
+  at: endOf(key) < Number.POSITIVE_INFINITY ? endOf(key) : null,
+});
 
 /** When the key ended or will end. */
 const endOf = ({ expires_at, revoked_at }: KeyRow): number =>

@@ -1,6 +1,7 @@
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { isSameKey, type Key } from '../engine/keys.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /**
  * Open dispatches, by scope and thread in claim order: the queue of a thread, and the rows that recovery reads instead
@@ -20,6 +21,12 @@ export type OpenWork = {
   /** Returns up to `limit` entries after this key, or from the first. */
   list(after: Key | undefined, limit: number): Item[];
 };
+
+/** The columns of a shipped row: its dispatch is not available before its creation, which is part of the claim order. */
+export const openWorkColumns = (_id: string, [scope, , , created_at]: Key): Columns => ({
+  scope: String(scope),
+  at: Number(created_at),
+});
 
 export const createOpenWork = (env: Environment): OpenWork => {
   const rows = env.table<string>('open_work');

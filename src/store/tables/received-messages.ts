@@ -1,6 +1,7 @@
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
-import { checkId } from '../engine/keys.ts';
+import { checkId, type Key } from '../engine/keys.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /**
  * Messages of A2A clients by their fingerprint, so that a repeated message is recognized, even after a restart. A row
@@ -20,6 +21,12 @@ export type ReceivedTable = {
   get(scope: string, fingerprint: string, now: number): ReceivedMessage | undefined;
   put(batch: Batch, scope: string, fingerprint: string, message: ReceivedMessage): void;
 };
+
+/** The columns of a shipped row. */
+export const receivedColumns = ({ accepted_at }: ReceivedMessage, [scope]: Key): Columns => ({
+  scope: String(scope),
+  at: accepted_at,
+});
 
 const KEPT_MS = 24 * 3_600_000;
 const REMOVED_AT_ONCE = 2;

@@ -1,8 +1,9 @@
 import type { StoredResponse } from '../../schema/stored-response.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
-import { checkId, isId } from '../engine/keys.ts';
+import { checkId, isId, type Key } from '../engine/keys.ts';
 import type { Removals } from '../engine/removals.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /**
  * The legs of responses of the OpenAI routes (openai-responses.md 12), written in the commits of their runs. They are removed with
@@ -70,6 +71,13 @@ export const createResponseTable = (
     },
   };
 };
+
+/** The columns of a shipped row. */
+export const responseColumns = ({ thread_id, created_at }: StoredResponse, [scope]: Key): Columns => ({
+  scope: String(scope),
+  b: thread_id,
+  at: created_at,
+});
 
 const keyOf = (scope: string, { thread_id, run_id, leg }: ResponseKey) => [scope, thread_id, run_id, leg];
 

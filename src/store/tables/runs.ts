@@ -3,7 +3,7 @@ import { isListOfPartitions, listsWith } from '../../schema/partition.ts';
 import type { Lists } from '../../schema/place.ts';
 import { type Run, RunStatus } from '../../schema/run.ts';
 import { isRunState, type RunRecord, wireRun } from '../../schema/run-state.ts';
-import { taskStateOf } from '../../schema/task-state.ts';
+import { taskAgentOf, taskStateOf } from '../../schema/task-state.ts';
 import { type AnswerTexts, fillIn, holdAnswer, hollowed, isHeld, type Path } from '../engine/answers.ts';
 import { type Batch, createNoteBoard } from '../engine/batch.ts';
 import type { Counters } from '../engine/counters.ts';
@@ -12,6 +12,7 @@ import { checkId, checkPartition, isId, type Key } from '../engine/keys.ts';
 import type { Order } from '../engine/order.ts';
 import { counted, type List, type PageOf } from '../engine/page.ts';
 import { createPlacement, findPartitions, namesIn, type Place } from '../engine/placement.ts';
+import type { Columns } from '../engine/sink.ts';
 import type { Table } from '../engine/table.ts';
 import { listRuns, type RunFilter, type RunPage, type RunSources } from './run-list.ts';
 import type { TaskIndex, TimedRun } from './tasks.ts';
@@ -232,6 +233,17 @@ const newMark = ({
   changed_at,
   ...(shared && { shared }),
   ...(held !== undefined && { held }),
+});
+
+/** The columns of a shipped row. */
+export const runColumns = (row: RunRow, [scope]: Key): Columns => ({
+  scope: String(scope),
+  a: row.run.status,
+  b: row.run.thread_id,
+  c: taskAgentOf(row.run),
+  d: taskStateOf(row.run),
+  at: row.order,
+  at2: changedAt(row),
 });
 
 /** Returns the time at which the run is listed as a task. */

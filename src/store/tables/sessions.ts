@@ -3,6 +3,7 @@ import type { SessionSource } from '../../schema/session.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { isId } from '../engine/keys.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /**
  * Sessions, by id, with a list for each user (identity.md 2.5). A row contains no secret; `credentials.ts` finds it by
@@ -40,6 +41,13 @@ export type SessionTable = {
   /** Returns the number of sessions that expire after this time. */
   count(now: number): number;
 };
+
+/** The columns of a shipped row. */
+export const sessionColumns = ({ scope, user, expires_at }: SessionRow): Columns => ({
+  scope,
+  a: user,
+  at: expires_at,
+});
 
 export const createSessionTable = (env: Environment): SessionTable => {
   const rows = env.table<SessionRow>('sessions');

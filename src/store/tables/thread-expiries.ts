@@ -1,5 +1,6 @@
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /** Threads that expire, by that time, in all scopes, so that only expired threads are read. */
 
@@ -16,6 +17,9 @@ export type ThreadExpiryTable = {
   /** Returns the expired threads, oldest first; only those that follow `after`, if given. */
   due(now: number, limit: number, after?: ThreadExpiry): ThreadExpiry[];
 };
+
+/** The columns of a shipped row. */
+export const threadExpiryColumns = ({ at, scope }: ThreadExpiry): Columns => ({ scope, at });
 
 export const createThreadExpiryTable = (env: Environment): ThreadExpiryTable => {
   const rows = env.table<ThreadExpiry>('thread_expiries');

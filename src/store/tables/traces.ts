@@ -6,6 +6,7 @@ import type { Environment } from '../engine/environment.ts';
 import { checkId, indexed, isId, type Key } from '../engine/keys.ts';
 import type { Range } from '../engine/merge.ts';
 import { MOST_EXAMINED, type Page, type PageOf, readPage } from '../engine/page.ts';
+import type { Columns } from '../engine/sink.ts';
 import type { Table } from '../engine/table.ts';
 
 /**
@@ -151,6 +152,16 @@ export const createTraceTable = (env: Environment): TraceTable => {
     },
   };
 };
+
+/** The columns of a shipped head. */
+export const traceColumns = ({ state, summary, written_at }: TraceHead): Columns => ({
+  a: summary.agent_id,
+  b: summary.experiment_id ?? null,
+  c: summary.variant_name ?? null,
+  d: state,
+  at: summary.started_at,
+  at2: written_at,
+});
 
 const searchIn = (
   { index, heads }: { index: Table<true>; heads: Table<TraceHead> },

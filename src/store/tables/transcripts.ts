@@ -1,6 +1,7 @@
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, indexed, isId, type Key } from '../engine/keys.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /**
  * The positions in threads of answers that clients of OpenAI were sent, by chat and digest of the conversation up to the
@@ -26,6 +27,13 @@ export type TranscriptTable = {
   find(place: TranscriptPlace, limit: number): Transcript[];
   removeAll(batch: Batch, scope: string, thread_id: string): void;
 };
+
+/** The columns of a shipped row. */
+export const transcriptColumns = ({ thread_id, at }: Transcript, [scope]: Key): Columns => ({
+  scope: String(scope),
+  b: thread_id,
+  at,
+});
 
 export const createTranscriptTable = (env: Environment): TranscriptTable => {
   const rows = env.table<Transcript>('transcripts');

@@ -1,6 +1,7 @@
 import { type Batch, createNoteBoard } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { indexed, isId, type Key } from '../engine/keys.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /**
  * Usage of runs, by scope, day, user, agent and model.
@@ -96,6 +97,9 @@ export const createUsageTable = (env: Environment): UsageTable => {
     remove: (batch, key) => rows.remove(batch, keyOf(key)),
   };
 };
+
+/** The columns of a shipped row. */
+export const usageColumns = ({ scope, day, user }: StoredUsage): Columns => ({ scope, a: day, b: user });
 
 const keyOf = ({ scope, day, user, agent, model }: UsageKey): Key => [
   scope,

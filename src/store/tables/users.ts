@@ -3,6 +3,7 @@ import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, indexed, isId, type Key } from '../engine/keys.ts';
 import { type Page, type PageOf, readPage, type Search } from '../engine/page.ts';
+import type { Columns } from '../engine/sink.ts';
 
 /**
  * Users, by scope and id (identity.md 1.1).
@@ -91,6 +92,9 @@ export const createUserTable = (env: Environment): UserTable => {
     putSeen: (batch, scope, id, at) => seen.put(batch, [scope, id], at),
   };
 };
+
+/** The columns of a shipped row. */
+export const userColumns = ({ scope }: UserRow): Columns => ({ scope });
 
 const isAccount = (identity: UserRow['identity']): identity is Identity => typeof identity === 'object';
 
