@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { RootDatabaseOptions } from 'lmdb';
 import t, { type Test } from 'tap';
 import { partitionOf } from '../../src/schema/partition.ts';
 import type { StoredResponse } from '../../src/schema/stored-response.ts';
 import { longUidOf } from '../../src/schema/thread-uid.ts';
-import { createCodec } from '../../src/store/engine/codec.ts';
-import { closePrivate, openRoot } from '../../src/store/engine/environment.ts';
-import type { Key } from '../../src/store/engine/keys.ts';
 import { examine, openStore, type Store } from '../../src/store/index.ts';
 import { threadFileId } from '../../src/store/tables/files.ts';
 import { eventsIn, type StoredEvents } from '../../src/store/tables/stored-events.ts';
 import { roundsOf } from '../long.ts';
 import { startChild } from './child.ts';
+import { dump as dumpShown, type Dump as Rows } from './dump.ts';
 import { dispatch, event, message, run, threadRecord, write } from './records.ts';
 import * as moving from './transferred-thread.ts';
 
@@ -117,27 +114,7 @@ const CREATED = 1_765_000_400_000;
 /** An id that the service made stays. */
 const MADE_HERE = '0193f0aa-0000-7000-8000-000000000001';
 
-type Rows = Map<string, string[]>;
-
-/** Returns all rows of a closed store as text, by table. */
-const dump = async (dir: string): Promise<Rows> => {
-  const root = openRoot(dir);
-  const structures = root.openDB<string[][], string[]>('structures', { encoding: 'json' });
-  const rows: Rows = new Map();
-  for (const name of Array.from(root.getKeys(), String)) {
-    const isPlain = ['counters', 'meta', 'structures'].includes(name);
-    const codec = createCodec(name, isPlain ? undefined : structures.get([name]));
-    // lmdb's type names `encoder` for the root only, but a table accepts it as well.
-    const options: RootDatabaseOptions = isPlain ? {} : { encoder: codec.packr };
-    const table = name === 'structures' ? structures : root.openDB<unknown, Key>(name, options);
-    rows.set(
-      name,
-      Array.from(table.getRange(), ({ key, value }) => JSON.stringify(sorted([key, plain(name, value)]))),
-    );
-  }
-  await closePrivate(root);
-  return rows;
-};
+const dump = (dir: string): Promise<Rows> => dumpShown(dir, plain);
 
 /** Repeated texts of events are stored once, and the bodies of sealed rows differ at every write. */
 const plain = (table: string, value: unknown): unknown => {
@@ -150,14 +127,6 @@ const withoutBody = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'body' in value && 'head' in value
     ? { head: value.head }
     : value;
-
-/** The order of fields has no meaning. */
-const sorted = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).map(([name, part]): [string, unknown] => [name, sorted(part)]);
-  return Object.fromEntries(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)));
-};
 
 const hook = (task_id: string) => ({ scope: ALICE, task_id, id: 'hook' });
 

@@ -8,6 +8,11 @@ export type Order = { next(): number };
 
 const PER_START = 2 ** 32;
 
+/** Lets the numbers of the next opening be above this one. */
+export const continueBehind = (meta: Rows, number: number): void => {
+  meta.putSync(['starts'], Math.floor(number / PER_START));
+};
+
 export const createOrder = (meta: Rows): Order => {
   const stored = meta.get(['starts']);
   const starts = (typeof stored === 'number' ? stored : 0) + 1;

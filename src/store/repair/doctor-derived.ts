@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { compareKeys, type RootDatabase } from 'lmdb';
+import { compareKeys, type Database, type RootDatabase } from 'lmdb';
 import type { Codec } from '../engine/codec.ts';
 import { closePrivate, encoded, openRoot } from '../engine/environment.ts';
 import type { Key } from '../engine/keys.ts';
@@ -52,7 +52,7 @@ type Expected = { read(table: DerivedName): Iterable<Entry> };
 
 const writeExpected = (scratch: RootDatabase, records: Records): Expected => {
   const open = (name: string) => scratch.openDB<Buffer, Key>(name, { encoding: 'binary' });
-  const rows = new Map(DERIVED.map((name) => [name, open(name)]));
+  const rows = new Map<DerivedName, Database<Buffer, Key>>(DERIVED.map((name) => [name, open(name)]));
   const codecs = new Map<DerivedName, Codec>();
   let pending: { table: DerivedName; key: Key; value: Buffer }[] = [];
   const write = (): void => {
