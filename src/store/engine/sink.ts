@@ -47,7 +47,10 @@ export type ShippedBatch = {
   rows: readonly ShippedRow[];
 };
 
-/** How a batch ended: it is in the database, or it is not and never will be. */
+/**
+ * How a batch ended: it is in the database, or it is not and never will be; or the sink was closed before that was
+ * known, so that no caller may report either.
+ */
 export type SinkOutcome =
   | { result: 'applied' }
   | {
@@ -58,7 +61,8 @@ export type SinkOutcome =
        */
       why: 'fenced' | 'behind' | 'not-owner' | 'clash' | 'invalid' | 'unwritable';
       error: Error;
-    };
+    }
+  | { result: 'abandoned'; error: Error };
 
 /**
  * Ships a group: one outcome for each batch, in their order. It resolves when the outcome of all is certain, however
