@@ -1,5 +1,26 @@
 import type { Sink } from '../store/engine/sink.ts';
-import type { Claimed, FenceRequest, MemberLoad, MemberToJoin, MembersView } from './member-rows.ts';
+import { createConnector } from './connection.ts';
+import { readDatabaseUrl } from './connection-options.ts';
+import { createLane, createLanes } from './lane.ts';
+import {
+  type Claimed,
+  claimLineages,
+  type FenceRequest,
+  fenceRow,
+  freeLineages,
+  joinRow,
+  leaveRow,
+  type MemberLoad,
+  type MembersView,
+  type MemberToJoin,
+  type Rows,
+  readMembers,
+  renewRow,
+} from './member-rows.ts';
+import { prepare } from './prepare.ts';
+import { refusalBy } from './refusals.ts';
+import { type CommitNotice, createSink } from './sink.ts';
+import { createStatements } from './statements.ts';
 
 export type DatabaseOptions = {
   /** `postgresql://user:password@host:port/database?sslmode=…`, a secret. */
@@ -16,17 +37,19 @@ export type DatabaseOptions = {
   durability: 'process' | 'power';
   /** The time that is stored in rows; nothing is decided by it. */
   now(): number;
-  /** Returns an id that no member has had. */
-  newMemberId(): string;
-  /** Receives, once, why the connection is not safe, without secrets. */
-  warn?(message: string): void;
+  /** Returns an id that no member, and no cluster, has had. */
+  newId(): string;
+  /** Receives why the connection is not safe, without secrets. */
+  warn(message: string): void;
+  /** Receives each commit that got no answer, and later how it has ended. */
+  observe(notice: CommitNotice): void;
 };
 
 export type Database = {
   /** The version of the server, such as `15.18`. */
   readonly serverVersion: string;
   readonly clusterId: string;
-  /** Writes a member row with a new id, and chain row 0. @throws DatabaseRefused when no slot is free */
+  /** Writes a member row with a new id, and chain row 0. @throws SlotsTaken */
   join(member: MemberToJoin): Promise<Membership>;
   /** Returns all members, the owner of the commons and their number, in one snapshot. */
   members(): Promise<MembersView>;
@@ -35,7 +58,7 @@ export type Database = {
   /** Frees lineages of members that are gone, so many at once. Returns their number. */
   free(limit: number): Promise<number>;
   /** Ends all connections. A commit without a known outcome resolves as `abandoned`. */
-  close(): Promise<void>;
+  close(): void;
 };
 
 /** A member row of this process, and what may be done as long as it is not gone. */
@@ -46,20 +69,79 @@ export type Membership = {
   renew(load: MemberLoad): Promise<boolean>;
   /** Ends the membership; nothing is committed afterwards. */
   leave(reason: string): Promise<void>;
-  /** Takes those lineages that no live member owns, and returns the owner of each. @throws DatabaseError `TR001` */
+  /** Takes those lineages that no live member owns, and returns the owner of each. @throws ServerError `TR001` when fenced */
   claim(lineages: readonly bigint[]): Promise<readonly Claimed[]>;
   /** Commits groups under the fence, numbered by the chain of this member. */
   readonly sink: Sink;
-  /** The number of the last commit that was applied, or 0. */
+  /** The last number of its chain that is known to be taken. */
   readonly committed: number;
-  /** Ends the connections of this membership without a write: its row stays as it is. */
-  close(): Promise<void>;
+  /** Ends its connections without a write: the row stays as it is. */
+  close(): void;
 };
+
+/** How long the start waits for one answer. */
+const PREPARE_TIMEOUT_MS = 30_000;
+/** A connection that has not answered for so long is not waited for. */
+const LONGEST_TIMEOUT_MS = 5000;
 
 /**
  * Connects, checks the server and the schema, and creates or migrates it.
  *
  * @throws DatabaseRefused with a message of one line that has no secret
  */
-export const openDatabase = (_options: DatabaseOptions): Promise<Database> =>
-  Promise.reject(new Error('openDatabase is not there yet'));
+export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
+  const { schema, pooled, leaseTtlMs, poolSize, newId } = options;
+  const connection = readDatabaseUrl(options.url);
+  if (connection.warning !== undefined) options.warn(connection.warning);
+  const connector = createConnector(connection);
+  const statements = createStatements(options);
+  const timeoutMs = Math.min(leaseTtlMs / 2, LONGEST_TIMEOUT_MS);
+  const toPrepare = { schema, pooled, leaseTtlMs, newClusterId: newId(), timeoutMs: PREPARE_TIMEOUT_MS };
+  const cluster = await prepare(connector, toPrepare).catch((error: unknown) => {
+    throw refusalBy(error, connection);
+  });
+  const shared: Rows = { lane: createLanes(connector, poolSize), statements, timeoutMs };
+  const memberships = new Set<Membership>();
+
+  const join = async (member: MemberToJoin): Promise<Membership> => {
+    const lease: Rows = { lane: createLane(connector), statements, timeoutMs };
+    const id = newId();
+    const slot = await joinRow(lease, { id, now: options.now(), member }).catch((error: unknown) => {
+      lease.lane.close();
+      throw error;
+    });
+    const { observe } = options;
+    const sink = createSink({ member: id, lane: createLane(connector), statements, timeoutMs, observe });
+    const membership: Membership = {
+      id,
+      slot,
+      renew: (load) => renewRow(lease, id, load),
+      leave: (reason) => leaveRow(lease, id, reason),
+      claim: (lineages) => claimLineages(shared, id, lineages),
+      sink,
+      get committed() {
+        return sink.committed;
+      },
+      close() {
+        memberships.delete(membership);
+        sink.close();
+        lease.lane.close();
+      },
+    };
+    memberships.add(membership);
+    return membership;
+  };
+
+  return {
+    serverVersion: cluster.serverVersion,
+    clusterId: cluster.id,
+    join,
+    members: () => readMembers(shared),
+    fence: (request) => fenceRow(shared, request),
+    free: (limit) => freeLineages(shared, limit),
+    close() {
+      for (const membership of memberships) membership.close();
+      shared.lane.close();
+    },
+  };
+};

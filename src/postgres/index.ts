@@ -1,4 +1,5 @@
 export { type Database, type DatabaseOptions, type Membership, openDatabase } from './database.ts';
+export { ConnectionLost, DatabaseRefused, ServerError, SlotsTaken } from './errors.ts';
 export type {
   Claimed,
   FenceRequest,
@@ -7,3 +8,4 @@ export type {
   MembersView,
   MemberToJoin,
 } from './member-rows.ts';
+export type { CommitNotice } from './sink.ts';

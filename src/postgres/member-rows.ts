@@ -1,3 +1,7 @@
+import { ServerError, SlotsTaken } from './errors.ts';
+import type { Lane } from './lane.ts';
+import type { Statements } from './statements.ts';
+
 /** A member as it is announced at a join. */
 export type MemberToJoin = { name: string; url: string; program: string; state?: 'live' | 'draining' };
 
@@ -25,6 +29,7 @@ export type MemberRow = {
 };
 
 export type MembersView = {
+  /** In the order in which they have joined. */
   members: readonly MemberRow[];
   /** The number of the commons. */
   commons: number;
@@ -36,3 +41,90 @@ export type Claimed = { lineage: bigint; owner: string };
 
 /** `beat` was seen unchanged for a whole lease; `reason` is stored with the row. */
 export type FenceRequest = { member: string; beat: number; reason: string };
+
+export type Rows = { lane: Lane; statements: Statements; timeoutMs: number };
+
+/** Each member that joins at the same time may take a slot before this one. */
+const MOST_JOINS = 32;
+const SLOT = 'member_slot';
+
+/** Returns the slot of the new row. @throws SlotsTaken */
+export const joinRow = async (
+  { lane, statements, timeoutMs }: Rows,
+  { id, now, member }: { id: string; now: number; member: MemberToJoin },
+): Promise<number> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const statement = statements.join(id, now, member);
+      const [row] = await lane.query<{ slot: number | null }>(statement, timeoutMs);
+      if (typeof row?.slot === 'number') return row.slot;
+      throw new SlotsTaken('no slot is free: the cluster has 32 members');
+    } catch (error) {
+      const isLate = error instanceof ServerError && error.constraint === SLOT;
+      if (!isLate || attempt === MOST_JOINS) throw error;
+    }
+  }
+};
+
+type Done = { done: boolean };
+
+export const renewRow = async (rows: Rows, id: string, load: MemberLoad): Promise<boolean> => {
+  const [row] = await rows.lane.query<Done>(rows.statements.renew(id, load), rows.timeoutMs);
+  return row?.done === true;
+};
+
+export const leaveRow = async (rows: Rows, id: string, reason: string): Promise<void> => {
+  await rows.lane.query(rows.statements.leave(id, reason), rows.timeoutMs);
+};
+
+export const fenceRow = async (rows: Rows, request: FenceRequest): Promise<boolean> => {
+  const [row] = await rows.lane.query<Done>(rows.statements.fence(request), rows.timeoutMs);
+  return row?.done === true;
+};
+
+export const freeLineages = async (rows: Rows, limit: number): Promise<number> => {
+  const [row] = await rows.lane.query<{ freed: number }>(rows.statements.free(limit), rows.timeoutMs);
+  return row?.freed ?? 0;
+};
+
+export const claimLineages = async (
+  { lane, statements, timeoutMs }: Rows,
+  id: string,
+  lineages: readonly bigint[],
+): Promise<readonly Claimed[]> => {
+  const rows = await lane.query<{ id: string; owner: string }>(statements.claim(id, lineages), timeoutMs);
+  return rows.map((row) => ({ lineage: BigInt(row.id), owner: row.owner }));
+};
+
+/** The driver returns `bigint` columns as texts. `id` is null in the one row of a cluster without members. */
+type ViewRow = Omit<MemberRow, 'id' | 'joinedAt' | 'beat' | 'commons'> & {
+  id: string | null;
+  joined_at: string;
+  beat: string;
+  commons: string;
+  commons_number: string | null;
+  leader: string | null;
+};
+
+export const readMembers = async ({ lane, statements, timeoutMs }: Rows): Promise<MembersView> => {
+  const rows = await lane.query<ViewRow>(statements.members(), timeoutMs);
+  return {
+    members: rows.flatMap((row) => (row.id === null ? [] : [memberOf(row, row.id)])),
+    commons: Number(rows[0]?.commons_number ?? 0),
+    leader: rows[0]?.leader ?? null,
+  };
+};
+
+const memberOf = (row: ViewRow, id: string): MemberRow => ({
+  id,
+  name: row.name,
+  url: row.url,
+  slot: row.slot,
+  state: row.state,
+  reason: row.reason,
+  program: row.program,
+  joinedAt: Number(row.joined_at),
+  beat: Number(row.beat),
+  commons: Number(row.commons),
+  load: row.load,
+});
