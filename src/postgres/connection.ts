@@ -28,7 +28,7 @@ export type Statement = {
 };
 
 export type Connector = {
-  /** Opens a connection, unless the signal ends the attempt. @throws ServerError, ConnectionLost */
+  /** Opens a connection, unless the signal ends the attempt. @throws ConnectionLost */
   open(timeoutMs: number, signal?: AbortSignal): Promise<Connection>;
 };
 
@@ -56,7 +56,8 @@ export const createConnector = (options: ConnectionOptions): Connector => ({
       await client.connect();
     } catch (error) {
       destroy(state);
-      throw failureOf(error, false);
+      // Also an error of the server: the statement that needed the connection was not sent.
+      throw new ConnectionLost(fieldsOf(error).message, { wasSent: false, cause: error });
     } finally {
       signal?.removeEventListener('abort', abort);
     }
@@ -125,7 +126,7 @@ const answered = async <Result>(
     return await send();
   } catch (error) {
     if (isLate) throw new ConnectionLost(`no answer within ${Math.round(timeoutMs)} ms`, { wasSent: true });
-    const failure = failureOf(error, true);
+    const failure = failureOf(error);
     if (failure instanceof ConnectionLost) destroy(state);
     throw failure;
   } finally {
@@ -134,13 +135,12 @@ const answered = async <Result>(
 };
 
 /** An error of the server has a severity; every other one is of the connection. */
-const failureOf = (error: unknown, wasSent: boolean): ServerError | ConnectionLost => {
-  if (error instanceof ServerError || error instanceof ConnectionLost) return error;
+const failureOf = (error: unknown): ServerError | ConnectionLost => {
   const { message, code, severity, constraint } = fieldsOf(error);
   if (severity !== undefined && code !== undefined) {
     return new ServerError(message, { code, constraint, cause: error });
   }
-  return new ConnectionLost(message, { wasSent, cause: error });
+  return new ConnectionLost(message, { wasSent: true, cause: error });
 };
 
 type Fields = { message: string; code?: string; severity?: string; constraint?: string };

@@ -74,12 +74,13 @@ const readVersion = async (
   connection: Connection,
   { schema, timeoutMs }: PrepareOptions,
 ): Promise<number> => {
-  const name = quotedSchema(schema);
-  const exists = { text: 'SELECT to_regclass($1) IS NOT NULL AS exists', values: [`${name}."meta"`] };
-  const [table] = await connection.query<{ exists: boolean }>(exists, timeoutMs);
+  // `to_regclass` would answer from a cache, which the lock does not bring up to date.
+  const text = `SELECT EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = $1 AND c.relname = 'meta') AS exists`;
+  const [table] = await connection.query<{ exists: boolean }>({ text, values: [schema] }, timeoutMs);
   if (!table?.exists) return 0;
-  const text = `SELECT value FROM ${name}."meta" WHERE name = 'version'`;
-  const [row] = await connection.query<{ value: string }>({ text, values: [] }, timeoutMs);
+  const versions = `SELECT value FROM ${quotedSchema(schema)}."meta" WHERE name = 'version'`;
+  const [row] = await connection.query<{ value: string }>({ text: versions, values: [] }, timeoutMs);
   const version = Number(row?.value);
   if (version >= OLDEST_VERSION && version <= NEWEST_VERSION) return version;
   const known =
