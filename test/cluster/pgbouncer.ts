@@ -56,18 +56,21 @@ export const startPgbouncer = async (t: Scope, postgres: Postgres): Promise<Pgbo
     await ended;
   };
 
+  /** One at a time, as for the server. */
+  let last: Promise<unknown> = Promise.resolve();
+  const restart = (): Promise<void> => {
+    const done = last.then(end).then(begin);
+    last = done.catch(() => undefined);
+    return done;
+  };
+
   t.teardown(async () => {
+    await last;
     await end();
     rmSync(folder, { recursive: true, force: true });
   });
   await begin();
-  return {
-    socket: socketIn(folder, PORT),
-    async restart() {
-      await end();
-      await begin();
-    },
-  };
+  return { socket: socketIn(folder, PORT), restart };
 };
 
 const configurationOf = (folder: string, postgres: Postgres): string => `[databases]

@@ -112,24 +112,18 @@ export const startPostgres = async (t: Scope, options: PostgresOptions = {}): Pr
     crash: () => server.end('SIGQUIT'),
     stop: () => server.end('SIGINT'),
     start: () => server.begin(),
-    async restart() {
-      await server.end('SIGQUIT');
-      await server.begin();
-    },
+    restart: () => server.restart('SIGQUIT', () => undefined),
     async saveData() {
       copies += 1;
       const name = join(folder, `copy-${copies}`);
-      await server.end('SIGINT');
-      execute('cp', ['-a', data, name]);
-      await server.begin();
+      await server.restart('SIGINT', () => void execute('cp', ['-a', data, name]));
       return name;
     },
-    async putBack(name) {
-      await server.end('SIGQUIT');
-      rmSync(data, { recursive: true });
-      execute('cp', ['-a', name, data]);
-      await server.begin();
-    },
+    putBack: (name) =>
+      server.restart('SIGQUIT', () => {
+        rmSync(data, { recursive: true });
+        execute('cp', ['-a', name, data]);
+      }),
   };
   return postgres;
 };
@@ -162,33 +156,53 @@ const createServer = (data: string, args: readonly string[]) => {
     return Number(first);
   };
 
+  const begin = async (): Promise<void> => {
+    const [command, rest] = unprivilegedCommand(pathOf('postgres'), args);
+    const started = spawn(command, rest, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
+    child = started;
+    log = '';
+    await new Promise<void>((resolve, reject) => {
+      started.once('exit', () => reject(new Error(`the server ended: ${log}`)));
+      started.once('error', reject);
+      started.stderr?.on('data', (text) => {
+        log = `${log}${text}`.slice(-LOG_CHARS);
+        if (log.includes(READY)) resolve();
+      });
+    });
+  };
+
+  const end = async (signal: Signal): Promise<void> => {
+    const ending = child;
+    child = undefined;
+    if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
+    const ended = once(ending, 'exit');
+    resumeStopped(pid());
+    process.kill(pid(), signal);
+    await ended;
+  };
+
+  /** One at a time: nemeses may restart a server that another one restarts. */
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = (act: () => Promise<void>): Promise<void> => {
+    const done = last.then(act);
+    last = done.catch(() => undefined);
+    return done;
+  };
+
   return {
     pid,
-    async begin(): Promise<void> {
-      const [command, rest] = unprivilegedCommand(pathOf('postgres'), args);
-      const started = spawn(command, rest, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
-      child = started;
-      log = '';
-      await new Promise<void>((resolve, reject) => {
-        started.once('exit', () => reject(new Error(`the server ended: ${log}`)));
-        started.once('error', reject);
-        started.stderr?.on('data', (text) => {
-          log = `${log}${text}`.slice(-LOG_CHARS);
-          if (log.includes(READY)) resolve();
-        });
-      });
-    },
-    async end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
-      const ending = child;
-      child = undefined;
-      if (ending === undefined || ending.exitCode !== null || ending.signalCode !== null) return;
-      const ended = once(ending, 'exit');
-      resumeStopped(pid());
-      process.kill(pid(), signal);
-      await ended;
-    },
+    begin: () => inTurn(begin),
+    end: (signal: Signal) => inTurn(() => end(signal)),
+    restart: (signal: Signal, between: () => void) =>
+      inTurn(async () => {
+        await end(signal);
+        between();
+        await begin();
+      }),
   };
 };
+
+type Signal = 'SIGINT' | 'SIGQUIT';
 
 /** A server waits for all its processes, including those that a test has stopped. */
 const resumeStopped = (pid: number): void => {

@@ -23,7 +23,7 @@ export type Connection = {
   mode: Mode;
   client: Socket;
   server: Socket;
-  /** Whether a request with the text of `Proxy.marks` was sent on it. */
+  /** Whether a request with the text of `PostgresProxy.marks` was sent on it. */
   isMarked: boolean;
   /** Requests that wait for `deliver`. */
   held: Buffer[];
@@ -31,7 +31,7 @@ export type Connection = {
   delayed: Promise<unknown>;
 };
 
-export type Proxy = {
+export type PostgresProxy = {
   port: number;
   /** Sets the mode of all connections and of new ones. */
   all(mode: Mode): void;
@@ -65,7 +65,7 @@ const READY_FOR_QUERY = Buffer.from('Z\0\0\0\x05', 'latin1');
 /** The time for the execution of delivered requests, unless they fail or wait for a lock. */
 const EXECUTION_MS = 3_000;
 
-export const startProxy = async (t: Scope, options: ProxyOptions): Promise<Proxy> => {
+export const startProxy = async (t: Scope, options: ProxyOptions): Promise<PostgresProxy> => {
   const { to, marks = 'commit_1', port = 0 } = options;
   const connections = new Set<Connection>();
   const waiting: { mode: Mode; resolve(connection: Connection): void }[] = [];
@@ -91,7 +91,7 @@ export const startProxy = async (t: Scope, options: ProxyOptions): Promise<Proxy
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
 
-  const proxy: Proxy = {
+  const proxy: PostgresProxy = {
     port: portOf(server),
     all(mode) {
       initial = mode;
