@@ -17,6 +17,7 @@ const modules = {
   'src/react': ['src/client', 'src/schema'],
   'src/processes': [],
   'src/store': ['src/processes', 'src/schema'],
+  'src/postgres': ['src/store', 'src/schema'],
   'src/budgets': ['src/store', 'src/schema'],
   'src/models': ['machines', 'src/processes', 'src/schema'],
   'src/ai-sdk': ['src/models', 'src/schema'],
@@ -93,6 +94,14 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/processes/' },
       to: { path: '^(node:)?(child_process|cluster)$' },
+    },
+    {
+      name: 'one-module-imports-the-driver',
+      comment:
+        'The driver of PostgreSQL is loaded with the first connection, and its types stay behind `connection.ts`.',
+      severity: 'error',
+      from: { pathNot: '^src/postgres/connection\\.ts$' },
+      to: { path: '^node_modules/(@types/)?pg/' },
     },
     {
       name: 'access-names-partitions',

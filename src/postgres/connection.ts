@@ -32,7 +32,7 @@ export type Connector = {
   open(timeoutMs: number, signal?: AbortSignal): Promise<Connection>;
 };
 
-/** What the driver has, and its types do not name. */
+/** Fields of the driver that its types do not name. */
 type DriverConfig = ClientConfig & { sslnegotiation: 'postgres' };
 type DriverClient = {
   connectionParameters: { options: string | undefined; replication: string | undefined };

@@ -3,20 +3,16 @@ import { createConnector } from './connection.ts';
 import { readDatabaseUrl } from './connection-options.ts';
 import { createLane, createLanes } from './lane.ts';
 import {
-  type Claimed,
   claimLineages,
-  type FenceRequest,
   fenceRow,
   freeLineages,
   joinRow,
   leaveRow,
-  type MemberLoad,
-  type MembersView,
-  type MemberToJoin,
   type Rows,
   readMembers,
   renewRow,
 } from './member-rows.ts';
+import type { Claimed, FenceRequest, MemberLoad, MembersView, MemberToJoin } from './members.ts';
 import { prepare } from './prepare.ts';
 import { refusalBy } from './refusals.ts';
 import { type CommitNotice, createSink } from './sink.ts';
@@ -55,13 +51,13 @@ export type Database = {
   members(): Promise<MembersView>;
   /** Ends the membership of another, unless its beat has changed. Returns whether this call has ended it. */
   fence(request: FenceRequest): Promise<boolean>;
-  /** Frees lineages of members that are gone, so many at once. Returns their number. */
+  /** Frees lineages whose members have ended, so many at once. Returns their number. */
   free(limit: number): Promise<number>;
   /** Ends all connections. A commit without a known outcome resolves as `abandoned`. */
   close(): void;
 };
 
-/** A member row of this process, and what may be done as long as it is not gone. */
+/** A member row of this process, and what may be done until it ends. */
 export type Membership = {
   readonly id: string;
   readonly slot: number;

@@ -4,13 +4,13 @@
  * Guarantees: `applied` means that the rows are in the database; every other outcome means that they are not, and
  * never will be. A statement whose answer was lost may still be delivered, however late: that is a *copy*. While one
  * can exist, the refusal of a later copy proves nothing: the first may have been applied before, or may be applied
- * when the reason of the refusal is over. So such a refusal settles nothing: the question does, or, for a commit
+ * when the reason of the refusal has ended. So such a refusal settles nothing: the question does, or, for a commit
  * that the server does not take, a *void* commit that takes its number, and the next one, so that copies are refused by
  * the chain. The question for the next number distinguishes the void from the commit.
- * Relies on: a member that is gone stays gone, and no commit passes its fence; one commit of a member is under way.
+ * Relies on: a membership that has ended stays so, and no commit passes its fence; one commit of a member is under way.
  */
 
-/** What the server has answered to a statement, or that it has not. */
+/** The answer of the server to a statement, or why there is none. */
 export type SendResult =
   /** The function has returned, and the transaction is committed. */
   | 'returned'

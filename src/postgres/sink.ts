@@ -10,9 +10,9 @@ import type { Statements } from './statements.ts';
 /**
  * Sends group commits to the database: one at a time, each with the next number of the chain of its member.
  *
- * Guarantees: a batch is reported when what became of it is certain (`settle.ts`); until then nothing else is sent. A
- * batch that is refused by itself takes with it the later ones of its lineages in the group, which were built on rows
- * that do not exist, and no other. A member that has lost its place sends nothing more.
+ * Guarantees: a batch is reported when its outcome is certain (`settle.ts`); until then nothing else is sent. With a
+ * batch that is at fault, the later ones of its lineages in the group are refused, which were built on rows that do not
+ * exist, and no other. A member that has lost its place sends nothing more.
  * Cost: one statement a commit.
  */
 export type MemberSink = Sink & {
@@ -22,7 +22,7 @@ export type MemberSink = Sink & {
   close(): void;
 };
 
-/** What becomes of commits without an answer. */
+/** A commit without an answer, and later its outcome. */
 export type CommitNotice =
   | { type: 'unknown'; number: number }
   | { type: 'settled'; number: number; outcome: Outcome };
@@ -73,7 +73,7 @@ const ship = async (state: State, group: readonly ShippedBatch[]): Promise<reado
 
 const isOpen = ({ outcome }: Entry): boolean => outcome === undefined;
 
-/** Sends those of the entries that have no outcome. What is refused may end others of the group. */
+/** Sends those of the entries that have no outcome. A refusal may extend to others of the group. */
 const shipEntries = async (
   state: State,
   entries: readonly Entry[],
@@ -212,7 +212,7 @@ const ask = async ({ state }: Way, number: number): Promise<SettleEvent> => {
       state.timeoutMs,
     );
     if (!row) return { type: 'unanswered' };
-    // A row that is not there any more was of a member that is gone.
+    // Only rows of ended memberships are removed.
     const isGone = row.state === null || row.state === 'gone';
     return { type: 'asked', answer: { isGone, isHere: row.here, isBeforeHere: row.before } };
   } catch {

@@ -2,7 +2,7 @@ import { bigintArray, smallintArray, textArray } from './arrays.ts';
 import type { Commit } from './commits.ts';
 import type { Statement } from './connection.ts';
 import { quotedSchema } from './identifier.ts';
-import type { FenceRequest, MemberLoad, MemberToJoin } from './member-rows.ts';
+import type { FenceRequest, MemberLoad, MemberToJoin } from './members.ts';
 
 /**
  * The statements of a member (cluster.md 5): each is one call of a function, in a transaction that the server begins

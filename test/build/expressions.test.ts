@@ -20,6 +20,7 @@ const FOLDERS = [
   'src/identity',
   'src/budgets',
   'src/outbound',
+  'src/postgres',
   'src/plugins',
   'src/ai-sdk',
   'src/programs',

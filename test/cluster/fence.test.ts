@@ -12,7 +12,7 @@ import { type Postgres, startPostgres } from './postgres.ts';
 import { NO_POSTGRES } from './programs.ts';
 import { startProxy } from './proxy.ts';
 
-/** The fence and the chain of commits (cluster.md 5, 19.2), against a real server. */
+/** The fence and the chain of commits (cluster.md 5), against a real server. */
 
 const OTHER = 7n;
 
@@ -114,7 +114,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
     const shipped = member.sink.ship([put('x', { kind: MESSAGE_KIND })]);
     await cut;
     t.strictSame(resultsOf(await shipped), ['applied']);
-    t.equal(database.notices.length, 2, 'it was unknown, then settled');
+    t.equal(database.notices.length, 2, 'unknown, then settled');
     t.equal(postgres.sql(name, 'SELECT count(*) FROM troupe.row'), '1');
     t.equal(member.committed, 1);
   });
@@ -142,7 +142,11 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
     t.strictSame(await other.claim([LINEAGE]), [{ lineage: LINEAGE, owner: other.id }]);
     t.equal(postgres.sql(name, 'SELECT value FROM troupe.row'), '"newer"');
     t.strictSame(resultsOf(await member.sink.ship([put('zombie')])), ['fenced']);
-    t.strictSame(resultsOf(await member.sink.ship([put('zombie')])), ['fenced'], 'nothing is sent any more');
+    t.strictSame(
+      resultsOf(await member.sink.ship([put('zombie')])),
+      ['fenced'],
+      'no further statement is sent',
+    );
     t.strictSame(resultsOf(await other.sink.ship([put('next')])), ['applied']);
     t.equal(postgres.sql(name, 'SELECT value FROM troupe.row'), '"next"');
   });
@@ -180,7 +184,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
     t.strictSame(
       resultsOf(outcomes),
       ['applied', 'not-owner', 'applied', 'clash', 'clash', 'applied', 'applied'],
-      'what follows a refused batch in its lineage was built on it',
+      'later batches of the lineage of a refused one are refused',
     );
     const rows = postgres.sql(name, 'SELECT key, value FROM troupe.row ORDER BY key');
     t.equal(rows, '["born"]|{}\n["six"]|6\n["t"]|1\n[1]|3');
@@ -251,7 +255,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
     t.ok(await a.renew({ commons: 3, load: { executing: 1 } }));
     t.notOk(await database.fence({ member: a.id, beat: 0, reason: 'fenced by b' }), 'the beat has changed');
     t.ok(await database.fence({ member: a.id, beat: 1, reason: 'fenced by b' }));
-    t.notOk(await database.fence({ member: a.id, beat: 1, reason: 'again' }), 'it is gone already');
+    t.notOk(await database.fence({ member: a.id, beat: 1, reason: 'again' }), 'a membership ends once');
     t.notOk(await a.renew({ commons: 3, load: {} }), 'a fenced member learns it');
     await t.rejects(a.claim([3n]), { code: 'TR001' });
     const { members } = await database.members();
@@ -268,7 +272,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
     ]);
     await b.leave('left');
     const again = await joinWith(database, 'a', []);
-    t.equal(again.slot, 0, 'the slots of members that are gone are free');
+    t.equal(again.slot, 0, 'slots of ended memberships are free');
     const all = await Promise.all(Array.from({ length: 31 }, () => joinWith(database, 'x', [])));
     t.equal(new Set(all.map(({ slot }) => slot)).size, 31);
     await t.rejects(joinWith(database, 'y', []), { name: 'SlotsTaken' });

@@ -14,7 +14,7 @@ import { joinWith, openFor, put } from './batches.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import { NO_POSTGRES } from './programs.ts';
 
-/** What a start makes of a database, and how it refuses one (cluster.md 4, 13). */
+/** Schemas that a start creates, and databases that it refuses (cluster.md 4, 13). */
 
 const refusalOf = async (t: Test, url: string, given: Partial<DatabaseOptions> = {}): Promise<string> => {
   try {

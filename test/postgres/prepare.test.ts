@@ -7,7 +7,7 @@ import { quotedSchema } from '../../src/postgres/identifier.ts';
 import { type PrepareOptions, prepare } from '../../src/postgres/prepare.ts';
 import { createStatements } from '../../src/postgres/statements.ts';
 
-/** What a start checks before it uses a database. `test/cluster/open.test.ts` does so with a server. */
+/** Checks of a start before it uses a database. `test/cluster/open.test.ts` makes them with a server. */
 
 type Answers = {
   server?: object;

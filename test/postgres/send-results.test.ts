@@ -2,7 +2,7 @@ import t from 'tap';
 import { ConnectionLost, ServerError } from '../../src/postgres/errors.ts';
 import { refusalOf, sendResultOf } from '../../src/postgres/send-results.ts';
 
-/** What the errors of a commit mean (cluster.md 5.6). */
+/** Meanings of the errors of a commit (cluster.md 5.6). */
 
 t.test('each error has one result', async (t) => {
   const rows: [string, string][] = [

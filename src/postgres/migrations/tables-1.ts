@@ -1,4 +1,4 @@
-/** The kinds that are found by their time when nobody owns their lineage: see `kinds.ts` of the store. */
+/** The kinds that a free lineage is found by, at their time: see `kinds.ts` of the store. */
 export const WORK_KINDS = [10, 11, 12, 15, 16] as const;
 
 const WORK = WORK_KINDS.join(', ');

@@ -41,7 +41,7 @@ export type ShippedBatch = {
   owners: readonly bigint[];
   /** Lineages that begin with this batch. */
   births: readonly bigint[];
-  /** Lineages that are given back with this batch; `due` is the time at which another member must act on it. */
+  /** Lineages that are released with this batch; `due` is the time at which another member must act on it. */
   releases: readonly { lineage: bigint; due: number | null }[];
   gone: readonly { kind: number; key: string }[];
   rows: readonly ShippedRow[];
