@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { A2aServerSpec } from '../schema/a2a-server.ts';
 import type { AgentInput } from '../schema/agent.ts';
+import type { AgentVersion, AgentVersionDiff } from '../schema/agent-version.ts';
 import type { AuditAction, AuditEvent, AuditPage } from '../schema/audit-event.ts';
 import type { BudgetSpec } from '../schema/budget.ts';
 import type { ConfigDiagnostics, ConfigEntryMeta } from '../schema/config-answers.ts';
@@ -124,13 +125,38 @@ export type Config = {
     field?: string,
     options?: Options,
   ): Promise<EntrySpecs[Name]>;
-  /** Restores a payload of the audit log; the next write publishes it. @throws NotFound */
+  /**
+   * Restores a payload of the audit log by its id, or an agent by the number of a version; the next write publishes it.
+   * @throws NotFound
+   */
   restore<Name extends WritableNamespace>(
     namespace: Name,
     id: string,
-    auditEventId: string,
+    version: string | number,
     options?: Options,
   ): Promise<EntrySpecs[Name]>;
+  /** Lists the published versions of an agent, newest first. A run names one as `<id>@<version>`. @throws NotFound */
+  versions(
+    agentId: string,
+    page?: { limit?: number; before?: number },
+    options?: Options,
+  ): Promise<AgentVersion[]>;
+  /** Returns a published version of an agent. @throws NotFound */
+  version(agentId: string, version: number, options?: Options): Promise<AgentInput>;
+  /** Compares two published versions of an agent. @throws NotFound */
+  versionDiff(
+    agentId: string,
+    between: { from: number; to: number },
+    options?: Options,
+  ): Promise<AgentVersionDiff>;
+  /** Returns the draft of an agent. @throws NotFound */
+  draft(agentId: string, options?: Options): Promise<AgentInput>;
+  /** Saves the draft of an agent, which runs name as `<id>@draft`. @throws InvalidRequest with the problems */
+  saveDraft(draft: AgentInput, options?: Options): Promise<AgentInput>;
+  /** Deletes the draft of an agent. @throws NotFound */
+  deleteDraft(agentId: string, options?: Options): Promise<void>;
+  /** Publishes the draft of an agent and removes the draft. @throws NotFound, InvalidRequest */
+  publishDraft(agentId: string, options?: KeyedOptions): Promise<AgentInput>;
   /** Returns the problems of the stored configuration. */
   diagnostics(options?: Options): Promise<ConfigDiagnostics['diagnostics']>;
 };
@@ -207,6 +233,19 @@ export const createConfig = (connection: Connection): Config => {
       ),
     restore: (namespace, id, version, { signal } = {}) =>
       call(connection, 'POST', at(namespace, id, '/restore'), { signal, body: { version } }),
+    versions: (id, query, { signal } = {}) =>
+      call(connection, 'GET', at('agents', id, '/versions'), { signal, ...(query && { query }) }),
+    version: (id, version, options) =>
+      call(connection, 'GET', at('agents', id, `/versions/${version}`), options),
+    versionDiff: (id, query, { signal } = {}) =>
+      call(connection, 'GET', at('agents', id, '/versions/diff'), { signal, query }),
+    draft: (id, options) => call(connection, 'GET', at('agents', id, '/draft'), options),
+    saveDraft: (body, { signal } = {}) =>
+      call(connection, 'PUT', at('agents', body.id, '/draft'), { signal, body }),
+    async deleteDraft(id, options) {
+      await call(connection, 'DELETE', at('agents', id, '/draft'), options);
+    },
+    publishDraft: (id, options) => call(connection, 'POST', at('agents', id, '/draft/publish'), options),
     diagnostics: async (options) =>
       (await call<ConfigDiagnostics>(connection, 'GET', '/v1/config/diagnostics', options)).diagnostics,
   };

@@ -31,6 +31,7 @@ import { createTraces, type Traces } from './traces.ts';
 import { createUsage, type Usage } from './usage.ts';
 
 export type { AccessEvent, AccessPage } from '../schema/access-event.ts';
+export type { AgentVersion, AgentVersionDiff } from '../schema/agent-version.ts';
 export type { ApiKey, CreatedKey, KeyChange, NewKey } from '../schema/api-key.ts';
 export type { AuditEvent, AuditPage } from '../schema/audit-event.ts';
 export type {

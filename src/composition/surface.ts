@@ -134,6 +134,7 @@ const createRouteDeps = (
     ids,
     clock,
     resolve: config.live.resolve,
+    resolveAddress: config.live.resolveAddress,
     findTool: config.live.tool,
     isAgent: (id) => config.live.agents().ids.includes(id),
     publishDraft: config.live.publishDraft,

@@ -42,6 +42,7 @@ export type Resolved = {
   readonly compaction: Pick<CompactorDeps, 'model' | 'settings' | 'limits'> | undefined;
   readonly retry: RetrySettings;
   readonly resolution_id: string;
+  readonly version: number | undefined;
 };
 
 export type RemoteAgents = (endpoint: RemoteEndpoint) => RemoteAgent;
@@ -70,7 +71,7 @@ export const createResolver = ({
   remoteAgents,
   mcpServers = [],
   resolution_id,
-}: ResolverDeps): ((spec: AgentSpec) => Resolved) => {
+}: ResolverDeps): ((spec: AgentSpec, version?: number) => Resolved) => {
   const defaults = createDefaultPlugins({
     modelOf: ({ model_id }) => models.target(model_id).facts,
   });
@@ -93,10 +94,10 @@ export const createResolver = ({
       const remote = remoteOf(delegate, 'delegate');
       return createDelegateTool(delegate, remote ? remoteDelegate(remote) : localDelegate(id, subAgents));
     });
-  return (spec) => {
+  return (spec, version) => {
     checkAgent(spec);
     const remote = remoteOf(spec, 'agent');
-    if (remote) return { spec, remote, ...NOTHING_HERE, model: nameOnly(spec), resolution_id };
+    if (remote) return { spec, remote, ...NOTHING_HERE, model: nameOnly(spec), resolution_id, version };
     const { route, facts, accepts, takesTools, mostOutput } = models.target(spec.model_id);
     const retry = retrySettings(spec);
     const model = route(retry);
@@ -126,6 +127,7 @@ export const createResolver = ({
       ...contextOf(spec, facts, model),
       retry,
       resolution_id,
+      version,
     };
   };
 };

@@ -48,6 +48,8 @@ export type RegistryInput = Omit<ModelsInput, 'records' | 'previous'> & {
   subAgents: SubAgents;
   remoteAgents?: RemoteAgents | undefined;
   resolution_id: string;
+  /** Returns the published version of an entry. */
+  versionOf?: ((agentId: string) => number | undefined) | undefined;
   /** Ids of the configured MCP servers. */
   mcpServers?: readonly string[];
   /** Returns whether skills may reference an id, in addition to the tools of the catalog. */
@@ -65,6 +67,7 @@ export const createRegistry = ({ previous, ...input }: RegistryInput): Registry 
     subAgents,
     remoteAgents,
     resolution_id,
+    versionOf = () => undefined,
     mcpServers = [],
     isTool = () => false,
   } = input;
@@ -82,7 +85,7 @@ export const createRegistry = ({ previous, ...input }: RegistryInput): Registry 
     mcpServers,
     resolution_id,
   });
-  const compiled = createCache(specs, resolver);
+  const compiled = createCache(specs, (spec) => resolver(spec, versionOf(spec.id)));
   const faultOf = (id: string): string | undefined => {
     const agent = compiled(id);
     if ('result' in agent || agent.failure instanceof Unmet) return undefined;
@@ -111,7 +114,7 @@ export const createRegistry = ({ previous, ...input }: RegistryInput): Registry 
       return agent.result;
     },
     spec: (agentId) => specs.get(agentId),
-    compile: resolver,
+    compile: (spec) => resolver(spec),
     faultOf,
     hasTool(agentId, toolId) {
       const agent = compiled(agentId);

@@ -36,6 +36,8 @@ export type ResolvedAgent = {
   readonly retry: RetrySettings;
   /** The registry snapshot that it was resolved against; decimal text. */
   readonly resolution_id: string;
+  /** The number of the published version of its spec; undefined for an agent that is no entry. */
+  readonly version?: number | undefined;
 };
 
 export type ActivePlugin = { readonly id: string; readonly parts: PluginParts };

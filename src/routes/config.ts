@@ -42,7 +42,9 @@ const RestoreRefusedBody = z.object({ error: z.string(), reason: z.string().opti
 });
 
 const RestoreBody = z.object({
-  version: z.string().meta({ description: 'id of an event of the audit log' }),
+  version: z
+    .union([z.string(), z.int().positive()])
+    .meta({ description: 'id of an event of the audit log; for an agent also the number of a version' }),
 });
 
 const ValidEntry = z
@@ -192,7 +194,7 @@ const entryReports = (deps: Pick<RouteDeps, 'config'>) => [
     ...admin,
     needs: 'configure:{ns}',
     id: 'restoreConfigEntry',
-    summary: 'Restore an entry from an event of the audit log',
+    summary: 'Restore an entry from an event of the audit log, or an agent from a version',
     description:
       'The audit log contains no secrets: current secrets are kept for an unchanged destination, others are dropped and reported by the diagnostics. The next write publishes the entry.',
     headers: ['X-Service-Actor'],

@@ -4,6 +4,7 @@ import { auditLogRoutes } from './audit-log.ts';
 import { configRoutes } from './config.ts';
 import { overrideRoutes } from './config-overrides.ts';
 import { configReportRoutes } from './config-reports.ts';
+import { versionRoutes } from './config-versions.ts';
 import { externalRoutes } from './external.ts';
 import type { RouteDeps } from './route-deps.ts';
 import { toolRoutes } from './tools.ts';
@@ -14,6 +15,7 @@ export const controlPlaneRoutes = (deps: RouteDeps): Route[] =>
     ? [
         ...configRoutes(deps),
         ...overrideRoutes(deps),
+        ...versionRoutes(deps),
         ...configReportRoutes(deps),
         ...auditLogRoutes(deps),
         ...toolRoutes(deps),

@@ -94,6 +94,9 @@ export const ConfigEntryInput: z.ZodType<unknown> = z
     ),
   });
 
+/** The body of a draft of an agent. */
+export const AgentEntryInput: z.ZodType<unknown> = AgentSpec;
+
 /** Fields without overrides. */
 const FIXED = ['id', 'registry'];
 

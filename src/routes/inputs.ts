@@ -126,7 +126,7 @@ const sendMessage = (deps: RouteDeps) => {
       const place = access.thread(principal, id, 'write');
       if (!store.threads.get(place.scope, place.id)) throw new NotFound(`thread not found: ${id}`);
       const messages = keptMessages(body.messages);
-      const agent = agentFor(principal, place, body.agent_id);
+      const agent = await agentFor(principal, place, body.agent_id);
       checkClientRoles(agent, rolesOf(body.messages), principal);
       const named = body.agent_id !== undefined;
       const context = traceContextOf(header);
@@ -207,7 +207,7 @@ const pushToMailbox = (deps: RouteDeps) => {
     async handle({ principal, params, body, header, keyed }) {
       const id = checkNewId('thread', 'thread_id', params.id);
       const place = access.thread(principal, id, 'write');
-      const agent = agentFor(principal, place);
+      const agent = await agentFor(principal, place);
       const messages = keptMessages([{ role: 'user', content: textOf(body.payload) }]);
       const context = traceContextOf(header);
       const output_schema = checkedOutputSchema(body.output_schema);

@@ -19,6 +19,7 @@ import type { RuntimeStats } from '../observability/statistics/runtime-stats.ts'
 import type { Traces } from '../observability/traces/traces.ts';
 import type { ReplayBuffers } from '../protocols/replay-buffer.ts';
 import type { Runtime } from '../runtime/index.ts';
+import type { AgentAddress } from '../schema/agent-address.ts';
 import type { BudgetUsage } from '../schema/budget.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
@@ -52,6 +53,10 @@ export type RouteDeps = AccountRouteDeps & {
    * `agent not found: <id>`
    */
   resolve(agentId: string, resolution_id?: string): ResolvedAgent;
+  /**
+   * Resolves a published version or the draft of an agent. @throws Invalid `agent not found: <id>@<version>`
+   */
+  resolveAddress(address: AgentAddress): Promise<ResolvedAgent>;
   /** Returns a tool of the service, of an MCP server, or of a plugin as an agent without settings has it. */
   findTool(id: string): Tool | undefined;
   /** Returns whether an agent with this id exists now. */

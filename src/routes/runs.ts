@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { eventStream, examples, TRACE_HEADERS } from '../http/described.ts';
 import { route } from '../http/route.ts';
 import { createEventStream } from '../http/sse.ts';
-import { checkAgent } from '../identity/access/agents.ts';
 import { nativeProtocol } from '../protocols/native/encoder.ts';
 import { shownProtocol } from '../protocols/shown-events.ts';
 import { readInference } from '../runtime/index.ts';
@@ -20,6 +19,7 @@ import { inferenceOverrides, RunOverrides } from '../schema/run-overrides.ts';
 import { wireRun } from '../schema/run-state.ts';
 import { traceContextOf } from '../schema/trace-context.ts';
 import { checkClientRoles } from './client-rights.ts';
+import { createNamedAgents } from './named-agent.ts';
 import { RunId, ThreadId } from './parameters.ts';
 import type { RouteDeps } from './route-deps.ts';
 import { createRunAgain, keyedStream } from './run-again.ts';
@@ -70,7 +70,8 @@ export const runRoutes = (deps: RouteDeps) => [
 ];
 
 const startRun = (deps: RouteDeps) => {
-  const { runtime, access, resolve, ids } = deps;
+  const { runtime, access, ids } = deps;
+  const named = createNamedAgents(deps);
   return route.post('/v1/runs', {
     id: 'startRun',
     summary: 'Start a run and stream its events; replaces the executing run of the thread',
@@ -95,7 +96,7 @@ const startRun = (deps: RouteDeps) => {
         body.thread_id === undefined
           ? { scope, id: ids.uuid() }
           : access.thread(principal, checkNewId('thread', 'thread_id', body.thread_id), 'write');
-      const agent = checkAgent(principal, resolve(body.agent_id));
+      const agent = await named(principal, body.agent_id);
       checkClientRoles(agent, rolesOf(body.messages), principal);
       if (body.overrides) checkRunOverrides(agent, body.overrides);
       const context = traceContextOf(header);

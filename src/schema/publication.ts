@@ -13,6 +13,11 @@ export type ResourceRef = { kind: ResourceKind; id: string; version: number };
 export type ResourceVersion = ResourceRef & {
   /** Hash of the canonical JSON of the value, `sha256:` and hex. */
   hash: string;
+  /** Only previews have published it so far. */
+  preview?: true;
+  /** First publication that is not a preview; absent for versions that an earlier release stored. */
+  published_at_ms?: number;
+  published_by?: string;
   value: JsonObject;
 };
 

@@ -294,6 +294,10 @@ export const Run = z
       description: 'the credential of the request that gave its input; absent for input without one',
     }),
     resolution_id: z.string().optional(),
+    agent_version: z
+      .int()
+      .optional()
+      .meta({ description: 'the number of the published version of the agent' }),
     activation: Activation.optional(),
     input: RunInput.optional(),
     output: RunOutput.optional(),

@@ -28,6 +28,7 @@ export type { ListedRun } from './tables/listed-runs.ts';
 export type { MessageBounds, MessageRow } from './tables/messages.ts';
 export type { PastState } from './tables/past-states.ts';
 export type { ScopedPending } from './tables/pending.ts';
+export type { VersionMark } from './tables/publications.ts';
 export type { PushConfigKey as PushPlace, PushConfigRow, PushTarget } from './tables/push-configs.ts';
 export type { PushEvent, PushMark } from './tables/push-outbox.ts';
 export type { Retraction } from './tables/retractions.ts';

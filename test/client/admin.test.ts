@@ -42,6 +42,15 @@ t.test('creates, reads, changes, restores and deletes entries', async (t) => {
   );
   t.match(await audit.list({ limit: 2 }), { items: { length: 2 }, next_cursor: String });
   t.match(await config.restore('agents', 'poet', changes.at(-1)?.id ?? ''), { max_rounds: 16 });
+  await config.saveDraft({ id: 'poet', model_id: 'echo', system_prompt: 'Draft.', max_rounds: 9 });
+  t.match(await config.draft('poet'), { system_prompt: 'Draft.' });
+  t.match(await config.publishDraft('poet'), { max_rounds: 9 });
+  await t.rejects(config.deleteDraft('poet'), { message: 'draft not found: agents/poet' });
+  const [newest] = await config.versions('poet', { limit: 1 });
+  const version = newest?.version ?? 0;
+  t.ok(newest?.current);
+  t.match(await config.version('poet', version), { system_prompt: 'Draft.' });
+  t.strictSame(await config.versionDiff('poet', { from: version, to: version }), []);
   await config.delete('agents', 'poet');
   await t.rejects(config.get('agents', 'poet'), NotFound);
   t.strictSame(await config.diagnostics(), []);

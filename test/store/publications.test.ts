@@ -49,13 +49,21 @@ t.test('keeps every version of a resource, and finds the latest without its valu
   await write(store, (batch) =>
     store.publications.put(batch, publication(1), [...versions, version('a', 40, { kind: 'agent' })]),
   );
-  t.strictSame(store.publications.version('default', 'model', 'a', 3), versions[2]);
+  const published_at_ms = publication(1).created_at_ms;
+  t.strictSame(store.publications.version('default', 'model', 'a', 3), { ...versions[2], published_at_ms });
   t.strictSame(store.publications.latestVersion('default', 'model', 'a'), {
     kind: 'model',
     id: 'a',
     version: 12,
     hash: 'sha256:12',
+    published_at_ms,
   });
+  const page = (more: object) =>
+    store.publications
+      .versions('model', 'a', { scope: 'default', limit: 3, ...more })
+      .map((mark) => mark.version);
+  t.strictSame(page({}), [12, 11, 10]);
+  t.strictSame(page({ before: 3 }), [2, 1]);
   t.equal(store.publications.latestVersion('default', 'agent', 'a')?.version, 40);
   t.equal(store.publications.latestVersion('default', 'model', 'b'), undefined);
   t.equal(store.publications.version('default', 'model', 'a', 13), undefined);
@@ -68,6 +76,18 @@ t.test('keeps every version of a resource, and finds the latest without its valu
     t.equal(store.publications.latestVersion(id, 'model', 'a'), undefined, 'an invalid scope has no version');
     t.equal(store.publications.version('default', 'model', id, 1), undefined);
   }
+});
+
+t.test('leaves versions of previews out of the list until they are published', async (t) => {
+  const store = await storeFor(t);
+  const preview = publication(2, { metadata: { preview: true, live: '1' } });
+  const listed = () =>
+    store.publications.versions('model', 'a', { scope: 'default', limit: 9 }).map((mark) => mark.version);
+  await write(store, (batch) => store.publications.put(batch, publication(1), [version('a', 1)]));
+  await write(store, (batch) => store.publications.put(batch, preview, [version('a', 2)]));
+  t.strictSame(listed(), [1]);
+  await write(store, (batch) => store.publications.put(batch, publication(3), [], [version('a', 2)]));
+  t.strictSame(listed(), [2, 1]);
 });
 
 t.test('rejects rewriting a publication, and does not commit its batch', async (t) => {

@@ -62,6 +62,7 @@ const OTHERS = [
   'access_events',
   'access_index',
   'admin_addresses',
+  'agent_drafts',
   'audit',
   'audit_index',
   'authorizations',

@@ -1,3 +1,4 @@
+import type { AgentVersion, AgentVersionDiff } from '../../schema/agent-version.ts';
 import type { AuditAction, AuditEvent, Caller } from '../../schema/audit-event.ts';
 import type { ConfigNamespace, ConfigSource } from '../../schema/config-record.ts';
 import type { JsonObject } from '../../schema/endpoint.ts';
@@ -69,7 +70,21 @@ export type ConfigService = {
   /** @throws Conflict with `used_by` in its details when other entries depend on it and `force` is not set */
   remove(namespace: string, id: string, force: boolean, caller: Caller): Promise<void>;
   /** @throws NotFound with a `reason`, Unprocessable, or Unavailable without an audit log */
-  restore(namespace: string, id: string, version: string, caller: Caller): Promise<JsonObject>;
+  restore(namespace: string, id: string, version: string | number, caller: Caller): Promise<JsonObject>;
+  /** Drafts of agents. @throws NotFound `draft not found: agents/<id>` */
+  readonly drafts: {
+    get(id: string): JsonObject;
+    put(id: string, body: unknown, caller: Caller): Promise<JsonObject>;
+    remove(id: string, caller: Caller): Promise<void>;
+    publish(id: string, caller: Caller, keyed?: Accept<JsonObject>): Promise<JsonObject>;
+  };
+  /** Published versions of agents, without secrets. @throws NotFound `agent not found: <id>@<version>` */
+  readonly versions: {
+    /** Newest first. @throws NotFound `not found: agents/<id>` */
+    list(id: string, page?: { before?: number | undefined; limit?: number | undefined }): AgentVersion[];
+    get(id: string, version: number): JsonObject;
+    diff(id: string, between: { from: number; to: number }): Promise<AgentVersionDiff>;
+  };
   readonly overrides: {
     /** Returns the override object after the change without storing it. */
     preview(namespace: string, id: string, body: unknown, of?: OfSecrets): Promise<JsonObject>;

@@ -19,9 +19,11 @@ export type Commit = {
   caller: Caller;
   /** The key of the request that makes the change. */
   keyed?: Acceptance | undefined;
+  /** Adds rows to the commit. */
+  also?: ((batch: Batch) => void) | undefined;
   publication?:
     | (Pick<Publication, 'snapshot_version' | 'source_config_revisions' | 'metadata'> &
-        Pick<Versioned, 'entries' | 'added'>)
+        Pick<Versioned, 'entries' | 'added' | 'released'>)
     | undefined;
 };
 
@@ -31,15 +33,24 @@ export const createCommit =
    * @param onVisible called in the event-loop tick in which the commit is visible to readers of the store
    * @throws Unavailable `storage error: <detail>`
    */
-  async ({ changes, events, caller, publication, keyed }: Commit, onVisible: () => void): Promise<void> => {
+  async (
+    { changes, events, caller, publication, keyed, also }: Commit,
+    onVisible: () => void,
+  ): Promise<void> => {
     const batch = store.batch('commons');
     putRecords(store, batch, changes);
     if (publication) {
-      const { entries, added, ...rest } = publication;
+      const { entries, added, released, ...rest } = publication;
       const about = { publication_id: ids.uuid(), scope_id: SCOPE, created_by: caller.actor };
-      store.publications.put(batch, { ...about, entries, created_at_ms: clock.now(), ...rest }, added);
+      store.publications.put(
+        batch,
+        { ...about, entries, created_at_ms: clock.now(), ...rest },
+        added,
+        released,
+      );
     }
     if (keyed) store.idempotency.put(batch, keyed);
+    also?.(batch);
     const put = audit.put(batch, events, caller);
     try {
       await store.commit(batch, 'input');

@@ -1,5 +1,6 @@
 import type { Provider } from '../../models/model.ts';
 import type { AgentSpec } from '../../schema/agent.ts';
+import type { AgentAddress } from '../../schema/agent-address.ts';
 import type { Lock } from '../../schema/lock.ts';
 import type { ModelSpec, PoolSpec, ProviderSpec } from '../../schema/model.ts';
 import type { Store } from '../../store/index.ts';
@@ -8,6 +9,7 @@ import type { Resolved } from '../agents.ts';
 import type { Models } from '../models.ts';
 import { openEnvelope } from '../namespaces/envelope.ts';
 import type { Namespaces } from '../namespaces/namespaces.ts';
+import { createAddressedAgents } from './addressed-agents.ts';
 import { resolveSpec } from './content.ts';
 import { createPart } from './parts.ts';
 import { SCOPE } from './publication.ts';
@@ -21,6 +23,12 @@ export type Live = {
    * @throws Invalid `agent not found: <id>`, or why it cannot be resolved; Integrity
    */
   resolve(agentId: string, resolution_id?: string): Resolved;
+  /**
+   * Resolves a published version or the draft of an agent with the models and tools of now, and publishes it for its runs
+   * if necessary.
+   * @throws Invalid `agent not found: <id>@<version>`, or why it cannot be resolved
+   */
+  resolveAddress(address: AgentAddress): Promise<Resolved>;
   /** Returns the live agents; the same object until the next publication. */
   agents(): LiveAgents;
   /** Returns the current spec. */
@@ -68,7 +76,7 @@ export const createLive = ({
   program,
   refresh,
 }: {
-  store: Pick<Store, 'publications'>;
+  store: Pick<Store, 'publications' | 'agentDrafts'>;
   publisher: Publisher;
   namespaces: Namespaces;
   lock: Lock;
@@ -82,6 +90,7 @@ export const createLive = ({
       const snapshot = resolution_id ? publisher.at(resolution_id) : publisher.live();
       return snapshot.registry.resolve(agentId);
     },
+    resolveAddress: createAddressedAgents({ store, publisher, lock }).resolve,
     agents() {
       const live = publisher.live();
       const known = listed.get(live);

@@ -14,26 +14,39 @@ export const SCOPE = 'default';
 /** Version and hash by resource. */
 export type Marks = ReadonlyMap<string, { version: number; hash: string }>;
 
+/** Version by resource. */
+export type Versions = ReadonlyMap<string, { version: number }>;
+
 export const refOf = ({ kind, id }: Pick<ResourceRef, 'kind' | 'id'>): string => `${kind} ${id}`;
 
 type Publications = Pick<Store, 'publications'>['publications'];
 
-export type Versioned = { entries: ResourceRef[]; marks: Marks; added: ResourceVersion[] };
+export type Versioned = {
+  entries: ResourceRef[];
+  marks: Marks;
+  added: ResourceVersion[];
+  /** Versions that only previews had published. */
+  released: ResourceVersion[];
+};
 
 export const versioned = (table: Publications, parts: readonly Part[], live: Marks): Versioned => {
   const marks = new Map<string, { version: number; hash: string }>();
   const added: ResourceVersion[] = [];
+  const released: ResourceVersion[] = [];
   const entries = inOrder(parts).map((part): ResourceRef => {
     const { kind, id, value } = part;
     const hash = part.hash();
     const before = live.get(refOf(part));
-    const mark = before?.hash === hash ? before : table.latestVersion(SCOPE, kind, id);
+    const isLive = before?.hash === hash;
+    const stored = isLive ? undefined : table.latestVersion(SCOPE, kind, id);
+    const mark = isLive ? before : stored;
     const version = mark?.hash === hash ? mark.version : (mark?.version ?? 0) + 1;
     if (mark?.hash !== hash) added.push({ kind, id, version, hash, value });
+    else if (stored?.preview) released.push({ kind, id, version, hash, value });
     marks.set(refOf(part), { version, hash });
     return { kind, id, version };
   });
-  return { entries, marks, added };
+  return { entries, marks, added, released };
 };
 
 const inOrder = (parts: readonly Part[]): Part[] =>

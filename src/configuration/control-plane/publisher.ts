@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AuditDraft } from '../../schema/audit-event.ts';
-import type { Acceptance } from '../../schema/idempotency.ts';
 import { changedPath } from '../../schema/redaction/addresses.ts';
 import type { Caller } from './api.ts';
 import { type Commit, createCommit } from './commit.ts';
 import type { Content } from './content.ts';
 import type { Part } from './parts.ts';
-import { previewMetadata, readLatest, versioned } from './publication.ts';
+import { type Marks, previewMetadata, readLatest, refOf, type Versioned, versioned } from './publication.ts';
 import {
   createBuilder,
   draftPublication,
@@ -43,12 +42,22 @@ export type Publisher = {
     candidate: Candidate,
     events: readonly AuditDraft[],
     caller: Caller,
-    keyed?: Acceptance,
+    more?: Pick<Commit, 'keyed' | 'also'>,
   ): Promise<void>;
   /** Stores changes without publishing; they contain the version that stays live. @throws Error */
-  store(changes: readonly Change[], events: readonly AuditDraft[], caller: Caller): Promise<void>;
-  /** Publishes a separate snapshot for one draft; `use` validates it before it is stored. @throws errors of `use` */
-  preview<Result>(draft: Part, use: (snapshot: Snapshot) => Result): Promise<Result>;
+  store(
+    changes: readonly Change[],
+    events: readonly AuditDraft[],
+    caller: Caller,
+    also?: Commit['also'],
+  ): Promise<void>;
+  /** Returns the versions of the live resources. */
+  marks(): Marks;
+  /**
+   * Publishes a separate snapshot for one draft or, with its number, for an earlier version; `use` validates it before
+   * it is stored. @throws errors of `use`
+   */
+  preview<Result>(draft: Part, use: (snapshot: Snapshot) => Result, version?: number): Promise<Result>;
   /** @throws Invalid if the publication does not exist, Integrity if it was modified */
   at(resolution_id: string): Snapshot;
   /** Publishes after external tools, models or agents have changed. */
@@ -62,6 +71,7 @@ export type Candidate = {
   readonly changes: readonly Change[];
   readonly content: Content;
   readonly snapshot: Snapshot;
+  readonly versions: Versioned;
   /** Ids of tools of the connected server that already exist. */
   readonly conflicts: readonly string[];
 };
@@ -103,14 +113,16 @@ export const startPublisher = async (
     watch,
     current: createCurrent(publishing),
     candidate: (changes, fetched = {}) => plan(publishing, changes, fetched),
-    commit: (candidate, events, caller, keyed) => publish(publishing, candidate, { events, caller, keyed }),
-    store(changes, events, caller) {
-      return publishing.commit({ changes, events, caller }, () => {
+    commit: (candidate, events, caller, more) => publish(publishing, candidate, { events, caller, ...more }),
+    marks: () => now(state).marks,
+    store(changes, events, caller, also) {
+      return publishing.commit({ changes, events, caller, also }, () => {
+        if (changes.length === 0) return;
         state.trigger.stored({ stored: withChanges(now(state).stored, changes) });
         publishing.history.forget();
       });
     },
-    preview: (draft, use) => preview(publishing, draft, use),
+    preview: (draft, use, version) => preview(publishing, { draft, version }, use),
     at(resolution_id) {
       const { live } = now(state);
       return resolution_id === live.resolution_id ? live : publishing.history.at(resolution_id);
@@ -152,9 +164,9 @@ const openHistory = ({ store, read, assembly, build }: Settling, state: State): 
       return typeof spec?.api_key === 'string' && !isMoved ? spec.api_key : undefined;
     },
     tool: assembly.tool,
-    build: (resolution_id, parts) => {
+    build: (resolution_id, parts, versions) => {
       const { stored, live: previous } = now(state);
-      return build(resolution_id, parts, read(stored, 'live'), { previous });
+      return build(resolution_id, parts, read(stored, 'live'), { previous, versions });
     },
   });
 
@@ -182,12 +194,12 @@ const refresh = async (
 const createCurrent = ({ state, read, assembly, build }: Publishing): (() => Snapshot) => {
   let unpublished: { of: Stored; live: Snapshot; snapshot: Snapshot } | undefined;
   return () => {
-    const { stored, live } = now(state);
+    const { stored, live, marks } = now(state);
     if (published(stored).length === 0) return live;
     if (unpublished?.of !== stored || unpublished.live !== live) {
       const content = read(stored, 'stored');
       const { parts } = assembly.assemble(content);
-      const snapshot = build(live.resolution_id, parts, content, { previous: live });
+      const snapshot = build(live.resolution_id, parts, content, { previous: live, versions: marks });
       unpublished = { of: stored, live, snapshot };
     }
     return unpublished.snapshot;
@@ -195,30 +207,34 @@ const createCurrent = ({ state, read, assembly, build }: Publishing): (() => Sna
 };
 
 const plan = (
-  { state, read, assembly, build }: Publishing,
+  { state, store, read, assembly, build }: Publishing,
   given: readonly Change[],
   fetched: Fetched,
 ): Candidate => {
-  const { stored, live, last } = now(state);
+  const { stored, live, marks, last } = now(state);
   const changes = [...given, ...published(withChanges(stored, given))];
   const after = withChanges(stored, changes);
   const content = read(after, 'stored');
   const { parts, conflicts } = assembly.assemble(content, fetched.connected);
   const resolution_id = parts.length > 0 ? String(last + 1) : live.resolution_id;
-  const snapshot = build(resolution_id, parts, content, { previous: live, fetched });
-  return { stored: after, changes, content, snapshot, conflicts };
+  const versions = versioned(store.publications, parts, marks);
+  const snapshot = build(resolution_id, parts, content, {
+    previous: live,
+    versions: versions.marks,
+    fetched,
+  });
+  return { stored: after, changes, content, snapshot, versions, conflicts };
 };
 
 const publish = (
-  { state, store, history, commit }: Publishing,
-  { stored: after, changes, content, snapshot }: Candidate,
-  { events, caller, keyed }: Pick<Commit, 'events' | 'caller' | 'keyed'>,
+  { state, history, commit }: Publishing,
+  { stored: after, changes, content, snapshot, versions }: Candidate,
+  { events, caller, keyed, also }: Pick<Commit, 'events' | 'caller' | 'keyed' | 'also'>,
 ): Promise<void> => {
-  const { stored, marks, last } = now(state);
-  const versions = versioned(store.publications, snapshot.parts, marks);
+  const { stored, last } = now(state);
   const isEmpty = snapshot.parts.length === 0;
   const publication = isEmpty ? undefined : draftPublication(last + 1, versions, content.sources);
-  return commit({ changes, events, caller, publication, keyed }, () => {
+  return commit({ changes, events, caller, publication, keyed, also }, () => {
     if (after.providers !== stored.providers) history.forget();
     state.trigger.published({
       stored: after,
@@ -232,16 +248,20 @@ const publish = (
 
 const preview = async <Result>(
   { state, store, read, build, notes, commit, history }: Publishing,
-  draft: Part,
+  { draft, version }: { draft: Part; version: number | undefined },
   use: (snapshot: Snapshot) => Result,
 ): Promise<Result> => {
   const { live, last, stored, marks } = now(state);
   const others = live.parts.filter(({ kind, id }) => kind !== draft.kind || id !== draft.id);
   const parts = [...others, draft];
-  const snapshot = build(String(last + 1), parts, read(stored, 'live'), { previous: live });
+  const known = version === undefined ? marks : withMark(marks, draft, version);
+  const versions = { ...versioned(store.publications, parts, known), released: [] };
+  const snapshot = build(String(last + 1), parts, read(stored, 'live'), {
+    previous: live,
+    versions: versions.marks,
+  });
   const result = use(snapshot);
   notes.draft(snapshot);
-  const versions = versioned(store.publications, parts, marks);
   const publication = draftPublication(last + 1, versions, [], previewMetadata(live.resolution_id));
   await commit({ changes: [], events: [], caller: PREVIEW, publication }, () => {
     state.trigger.previewed();
@@ -249,6 +269,9 @@ const preview = async <Result>(
   });
   return result;
 };
+
+const withMark = (marks: Marks, part: Part, version: number): Marks =>
+  new Map(marks).set(refOf(part), { version, hash: part.hash() });
 
 const PREVIEW: Caller = { actor: 'system:preview', request_id: null };
 const REFRESH: Caller = { actor: 'system:refresh', request_id: null };

@@ -1,6 +1,7 @@
 import type { AuditDraft } from '../../schema/audit-event.ts';
 import type { ConfigNamespace, ConfigRecord } from '../../schema/config-record.ts';
 import { Conflict } from '../../schema/outcome.ts';
+import type { Store } from '../../store/index.ts';
 import { previewRemoval, type Referrers, unusedModels, usedBy } from '../dependents.ts';
 import { refuseReadOnly } from '../namespaces/namespaces.ts';
 import type { ConfigService } from './api.ts';
@@ -17,8 +18,9 @@ import type { WriteDeps } from './writes.ts';
 export const createRemoval = ({
   namespaces,
   publisher,
+  store,
   lock,
-}: Pick<WriteDeps, 'namespaces' | 'publisher' | 'lock'>): Pick<
+}: Pick<WriteDeps, 'namespaces' | 'publisher' | 'lock'> & { store: Pick<Store, 'agentDrafts'> }): Pick<
   ConfigService,
   'remove' | 'removalPreview' | 'usedBy'
 > => {
@@ -59,7 +61,11 @@ export const createRemoval = ({
             ...(force && each === record && { forced: true }),
           }),
         );
-        await publisher.commit(candidate, events, caller);
+        await publisher.commit(candidate, events, caller, {
+          also(batch) {
+            if (namespace.name === 'agents') store.agentDrafts.remove(batch, id);
+          },
+        });
       });
     },
     usedBy(name, id) {

@@ -3,17 +3,18 @@ import type { ConfigRecord, ConfigVersion } from '../../schema/config-record.ts'
 import type { JsonObject } from '../../schema/endpoint.ts';
 import { Invalid, NotFound, Unavailable, Unprocessable } from '../../schema/outcome.ts';
 import type { Dropped } from '../../schema/redaction/redact.ts';
-import { checkId } from '../../store/index.ts';
+import { checkId, type Store } from '../../store/index.ts';
 import { openEnvelope } from '../namespaces/envelope.ts';
 import type { Namespace } from '../namespaces/namespace.ts';
 import { refuseReadOnly } from '../namespaces/namespaces.ts';
 import type { ConfigService } from './api.ts';
 import { resolveSpec } from './content.ts';
 import { nextRecord, USER } from './records.ts';
+import { publishedVersion } from './versions.ts';
 import type { WriteDeps } from './writes.ts';
 
 /**
- * Restores an entry to a payload of the audit log (config.md 8). The entry is stored but not published: the record
+ * Restores an entry to a payload of the audit log, or an agent to a published version (config.md 8, 8.1). The entry is stored but not published: the record
  * keeps the live version until the next write publishes everything. A payload brings no secrets: stored ones are kept for
  * an unchanged destination, and the others are dropped, which the diagnostics report.
  */
@@ -23,8 +24,16 @@ export const createRestore = ({
   audit,
   clock,
   lock,
-}: Omit<WriteDeps, 'fetch'>): Pick<ConfigService, 'restore'> => {
-  const payloadIn = (namespace: Namespace, id: string, version: string): JsonObject => {
+  store,
+}: Omit<WriteDeps, 'fetch'> & { store: Pick<Store, 'publications'> }): Pick<ConfigService, 'restore'> => {
+  const numbered = (namespace: Namespace, id: string, version: number): JsonObject => {
+    if (namespace.name !== 'agents')
+      throw new Unprocessable(`${namespace.name} entries have no numbered versions`);
+    return namespace.audit(publishedVersion(store, id, version));
+  };
+
+  const payloadIn = (namespace: Namespace, id: string, version: string | number): JsonObject => {
+    if (typeof version === 'number') return numbered(namespace, id, version);
     if (!audit.enabled) throw new Unavailable('audit log is not configured');
     const event = audit.get(version);
     if (!event) throw new NotFound('version not found', { details: { reason: 'unknown' } });
@@ -64,7 +73,7 @@ export const createRestore = ({
         const event = {
           action: 'restore' as const,
           resource: `${namespace.name}/${id}`,
-          restored_from: version,
+          restored_from: String(version),
           ...(before && { before: namespace.audit(before.spec) }),
           after: namespace.audit(spec),
         };

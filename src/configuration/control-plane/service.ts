@@ -23,6 +23,7 @@ import { createAssembly } from './assembly.ts';
 import { type AuditLog, type AuditObserver, type AuditSettings, createAuditLog } from './audit-log.ts';
 import { createCapabilities } from './capabilities.ts';
 import { createContentReader } from './content.ts';
+import { createDrafts } from './drafts.ts';
 import { createReads } from './entries.ts';
 import { createFetch } from './fetch.ts';
 import { createLive, type Live } from './live.ts';
@@ -35,6 +36,7 @@ import { createSectionNotes } from './section-notes.ts';
 import type { A2aServers, Budgets, McpServers } from './servers.ts';
 import type { SnapshotDeps } from './snapshot.ts';
 import { createStart } from './start.ts';
+import { createVersions } from './versions.ts';
 import { createWrites } from './writes.ts';
 
 /**
@@ -127,8 +129,10 @@ export const createConfigService = async (deps: ConfigDeps): Promise<Configurati
   const service: ConfigService = {
     ...createReads({ store, namespaces }),
     ...createWrites(writing),
-    ...createRemoval(writing),
-    ...createRestore(writing),
+    ...createRemoval({ ...writing, store }),
+    ...createRestore({ ...writing, store }),
+    drafts: createDrafts({ ...writing, store }),
+    versions: createVersions({ store, publisher, namespaces }),
     overrides: createOverrideWrites(writing),
     ...createReports(publisher, mcp),
     capabilities: createCapabilities({

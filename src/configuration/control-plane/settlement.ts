@@ -5,7 +5,7 @@ import type { Assembly, Connected } from './assembly.ts';
 import type { Commit, CommitDeps, createCommit } from './commit.ts';
 import type { Content, createContentReader } from './content.ts';
 import type { Part } from './parts.ts';
-import { isSame, type Versioned, versioned } from './publication.ts';
+import { isSame, refOf, type Versioned, type Versions, versioned } from './publication.ts';
 import type { SectionNotes } from './section-notes.ts';
 import type { A2aServers, Budgets, McpServers } from './servers.ts';
 import { createSnapshot, type Snapshot, type SnapshotDeps } from './snapshot.ts';
@@ -62,7 +62,7 @@ export const settle = async (
   const versions = versioned(store.publications, parts, marks);
   const isNew = parts.length > 0 && !isSame(versions.marks, marks);
   const number = isNew ? last + 1 : (previous?.resolution_id ?? latest ?? 0);
-  const live = build(String(number), parts, content, { previous });
+  const live = build(String(number), parts, content, { previous, versions: versions.marks });
   built?.(live);
   const publication = isNew ? draftPublication(last + 1, versions, content.sources) : undefined;
   const next = { live, content, marks: versions.marks, last: isNew ? last + 1 : last };
@@ -72,21 +72,21 @@ export const settle = async (
 
 export const draftPublication = (
   snapshot_version: number,
-  { entries, added }: Versioned,
+  { entries, added, released }: Versioned,
   source_config_revisions: Content['sources'],
   metadata = {},
-) => ({ snapshot_version, entries, added, source_config_revisions, metadata });
+) => ({ snapshot_version, entries, added, released, source_config_revisions, metadata });
 
 type Build = (
   resolution_id: string,
   parts: readonly Part[],
   content: Pick<Content, 'mcpServers' | 'budgets'>,
-  from: { previous: Snapshot | undefined; fetched?: Fetched },
+  from: { previous: Snapshot | undefined; versions: Versions; fetched?: Fetched },
 ) => Snapshot;
 
 export const createBuilder =
   ({ snapshots, discovery, secrets }: Pick<PublisherDeps, 'snapshots' | 'discovery' | 'secrets'>): Build =>
-  (resolution_id, parts, { mcpServers, budgets }, { previous, fetched: { models } = {} }) => {
+  (resolution_id, parts, { mcpServers, budgets }, { previous, versions, fetched: { models } = {} }) => {
     for (const { kind, entry } of parts) if (kind === 'provider' || kind === 'agent') secrets.note(entry);
     for (const server of mcpServers) secrets.note(server);
     return createSnapshot(snapshots, {
@@ -94,6 +94,7 @@ export const createBuilder =
       parts,
       mcpServers: mcpServers.map(({ id }) => id),
       budgets,
+      versionOf: (agent) => versions.get(refOf({ kind: 'agent', id: agent }))?.version,
       discovered: (provider, model) =>
         models?.provider === provider.id ? models.of(provider, model) : discovery.known(provider, model),
       previous,

@@ -5,7 +5,7 @@ import type { Store } from '../../store/index.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { hashOf } from './canonical.ts';
 import { createPart, type Part } from './parts.ts';
-import { type Marks, refOf, SCOPE } from './publication.ts';
+import { type Marks, refOf, SCOPE, type Versions } from './publication.ts';
 import type { Snapshot } from './snapshot.ts';
 import { toolPart } from './tool-parts.ts';
 
@@ -28,7 +28,7 @@ export type SnapshotHistoryDeps = {
   keyOf(providerId: string, published: JsonObject): string | undefined;
   /** Returns a tool of this process. */
   tool(id: string): Tool | undefined;
-  build(resolution_id: string, parts: readonly Part[]): Snapshot;
+  build(resolution_id: string, parts: readonly Part[], versions: Versions): Snapshot;
 };
 
 export type SnapshotHistory = {
@@ -69,7 +69,8 @@ export const createSnapshotHistory = ({
       const same = marks.get(name)?.version === ref.version && shared.get(name);
       return same || partFrom(checked(resolution_id, ref));
     });
-    return build(resolution_id, parts);
+    const versions = publication.entries.map((ref) => [refOf(ref), { version: ref.version }] as const);
+    return build(resolution_id, parts, new Map(versions));
   };
 
   /** Reads a version and verifies it. */

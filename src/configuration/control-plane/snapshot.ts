@@ -12,7 +12,7 @@ import type { Tool } from '../../tools/tool.ts';
 import type { RemoteAgents } from '../agents.ts';
 import type { ModelsInput } from '../models.ts';
 import type { Records } from '../records.ts';
-import { createRegistry, type Registry } from '../registry.ts';
+import { createRegistry, type Registry, type RegistryInput } from '../registry.ts';
 import { entriesOf, type Part } from './parts.ts';
 
 /**
@@ -50,12 +50,13 @@ export type SnapshotInput = {
   mcpServers: readonly string[];
   budgets: readonly BudgetSpec[];
   discovered: ModelsInput['discovered'];
+  versionOf: RegistryInput['versionOf'];
   previous: Snapshot | undefined;
 };
 
 export const createSnapshot = (
   { plugins: pluginsFor, fileSkills, ...deps }: SnapshotDeps,
-  { resolution_id, parts, mcpServers, budgets, discovered, previous }: SnapshotInput,
+  { resolution_id, parts, mcpServers, budgets, discovered, versionOf, previous }: SnapshotInput,
 ): Snapshot => {
   const records: Records = {
     providers: entriesOf(parts, 'provider'),
@@ -86,6 +87,7 @@ export const createSnapshot = (
     mcpServers,
     isTool: (id) => isPluginTool(id) || isDelegateTool(id, registry),
     resolution_id,
+    versionOf,
     previous: previous?.registry,
   });
   return {

@@ -77,6 +77,7 @@ const problemsAlone = (deps: StartDeps, seed: Seed): readonly string[] => {
     mcpServers: [],
     budgets: [],
     discovered: undefined,
+    versionOf: () => undefined,
     previous: undefined,
   });
   return snapshot.registry.problems();

@@ -35,7 +35,7 @@ export type WriteDeps = {
   fetch: ReturnType<typeof createFetch>;
 };
 
-type Prepared = {
+export type Prepared = {
   id: string;
   before: ConfigRecord | undefined;
   spec: JsonObject;
@@ -64,7 +64,14 @@ export const createWrites = (deps: WriteDeps): Pick<ConfigService, 'validate' | 
   };
 };
 
-const prepare = ({ publisher }: WriteDeps, namespace: Namespace, body: unknown, target: Target): Prepared => {
+/** @param stored the spec that the body replaces; by default the effective one of the record */
+export const prepare = (
+  { publisher }: Pick<WriteDeps, 'publisher'>,
+  namespace: Namespace,
+  body: unknown,
+  target: Target,
+  stored?: JsonObject,
+): Prepared => {
   const { id, body: given } = openEnvelope(body, target.mode === 'replace' ? target.id : undefined);
   const before = publisher.stored()[namespace.name].get(id);
   if (before && target.mode === 'create') {
@@ -76,7 +83,7 @@ const prepare = ({ publisher }: WriteDeps, namespace: Namespace, body: unknown, 
   const spec = asPayload(() => {
     if (!before) checkNewId(namespace.name === 'agents' ? 'agent' : 'entry', "field 'id'", id);
     const checked = namespace.check(
-      namespace.prepare(given, before && resolveSpec(namespace, before), dropped),
+      namespace.prepare(given, stored ?? (before && resolveSpec(namespace, before)), dropped),
     );
     namespace.complete(checked);
     return checked;
@@ -97,8 +104,8 @@ const valueAt = (spec: JsonObject, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), spec);
 
 /** Returns the configuration with the record. @throws Invalid if the record adds a problem to it */
-const checkEffects = (
-  { publisher }: WriteDeps,
+export const checkEffects = (
+  { publisher }: Pick<WriteDeps, 'publisher'>,
   namespace: Namespace,
   record: ConfigRecord,
   fetched?: Fetched,
@@ -109,8 +116,8 @@ const checkEffects = (
   return candidate;
 };
 
-const createRecord = (
-  { clock }: WriteDeps,
+export const createRecord = (
+  { clock }: Pick<WriteDeps, 'clock'>,
   { name: namespace }: Namespace,
   { id, before, spec, dropped_secrets }: Prepared,
   actor: string,
@@ -137,7 +144,9 @@ const save = async (
       const record = createRecord(deps, namespace, prepared, caller.actor);
       const candidate = checkEffects(deps, namespace, record, prefetch.fetched);
       const saved = namespace.redact(record.spec);
-      await publisher.commit(candidate, [draftOf(namespace, prepared, action)], caller, keyed?.(saved));
+      await publisher.commit(candidate, [draftOf(namespace, prepared, action)], caller, {
+        keyed: keyed?.(saved),
+      });
       prefetch.keep();
       return saved;
     }).catch((error) => {
@@ -153,7 +162,7 @@ const changeOf = (record: ConfigRecord): Change => ({
   record,
 });
 
-const draftOf = (
+export const draftOf = (
   { name, audit }: Namespace,
   { id, before, spec }: Prepared,
   action: AuditDraft['action'],

@@ -35,11 +35,13 @@ const createAgUiRun = (deps: RouteDeps, { threadOf, agentFor, readingOf }: Addre
     const place = threadOf(client.principal, body.thread_id);
     const { scope, id: thread_id } = place;
     const output_schema = checkedOutputSchema(body.output_schema);
-    const stream = createEventStream({ reading: readingOf(client.principal, place, body.agent_id) });
+    const agent = await agentFor(client.principal, place, body.agent_id);
+    const named = body.agent_id === undefined ? undefined : agent.spec.id;
+    const stream = createEventStream({ reading: readingOf(client.principal, place, named) });
     const isSubmitted = await submitRequest(deps, {
       ...client,
       thread: place,
-      agent: agentFor(client.principal, place, body.agent_id),
+      agent,
       named: body.agent_id !== undefined,
       adapter: 'ag_ui',
       read(thread) {

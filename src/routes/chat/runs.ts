@@ -40,8 +40,9 @@ export const createChatRun = (deps: RouteDeps): ChatRun => {
     const thread = threadOf(client.principal, body.thread_id);
     const { scope, id: thread_id } = thread;
     const output_schema = checkedOutputSchema(body.output_schema);
-    const agent = draft ?? agentFor(client.principal, thread, body.agent_id);
-    const reading = readingOf(client.principal, thread, body.agent_id);
+    const agent = draft ?? (await agentFor(client.principal, thread, body.agent_id));
+    const named = body.agent_id === undefined ? undefined : agent.spec.id;
+    const reading = readingOf(client.principal, thread, named);
     const answer = createAnswer(deps, { scope, thread_id, continues: body.continues, reading });
     let repeated: Repeated | undefined;
     try {

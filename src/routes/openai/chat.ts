@@ -63,8 +63,8 @@ export const chatRoutes = (given: OpenAiDeps) => {
         409: OPENAI_ERRORS.schema,
         504: OPENAI_ERRORS.schema,
       },
-      handle(request) {
-        const call = callOf(deps, request);
+      async handle(request) {
+        const call = await callOf(deps, request);
         return call.request.isStream ? streamChat(deps, call) : completeChat(deps, call, request);
       },
       again: (request, created) => chatAgain(deps, request, created),
@@ -73,12 +73,12 @@ export const chatRoutes = (given: OpenAiDeps) => {
 };
 
 /** @throws OpenAiError */
-const callOf = (deps: ChatDeps, request: Request): ChatCall => {
+const callOf = async (deps: ChatDeps, request: Request): Promise<ChatCall> => {
   const { header, body, principal, keyed } = request;
   const decoded = decodeChat(body);
   return {
     client: clientOf(request),
-    agent: agentOfModel(deps, principal, decoded.model),
+    agent: await agentOfModel(deps, principal, decoded.model),
     request: decoded,
     chat: firstHeader(header, deps.settings.openai.chat_id_headers),
     thread: header('x-troupe-thread-id') ?? decoded.thread_id,

@@ -4,8 +4,10 @@ import type { ResolvedAgent } from '../../loop/agent.ts';
 import { modelNotFound, OPENAI_ERRORS } from '../../protocols/openai/errors.ts';
 import { unixSeconds } from '../../protocols/openai/ids.ts';
 import { listBody, listOfItems } from '../../protocols/openai/list.ts';
+import { addressOf } from '../../schema/agent-address.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import { may, type Principal } from '../../schema/principal.ts';
+import { createNamedAgents } from '../named-agent.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
 
 /** Agents as models (openai.md 3): those that the caller may invoke and that match `openai.agents`. */
@@ -65,17 +67,38 @@ export const modelRoutes = (deps: OpenAiDeps) => {
 };
 
 /**
- * Returns the agent that a request names as its model.
+ * Returns the agent that a request names as its model: by id, or by the address of a version or a draft.
  * @throws OpenAiError
  */
 export const agentOfModel = (
-  { globs, isAgent, resolve }: Pick<OpenAiDeps, 'globs' | 'isAgent' | 'resolve'>,
+  deps: Pick<OpenAiDeps, 'globs' | 'isAgent' | 'resolve' | 'resolveAddress'>,
   principal: Principal,
   model: string,
-): ResolvedAgent => {
-  const isModel = isAgent(model) && globs.some((matches) => matches(model));
-  if (!isModel || !may(principal, ['invoke', model])) throw modelNotFound(model);
-  return resolve(model);
+): ResolvedAgent | Promise<ResolvedAgent> => {
+  const { globs, isAgent, resolve } = deps;
+  const isModel = (id: string): boolean =>
+    globs.some((matches) => matches(id)) && may(principal, ['invoke', id]);
+  if (isAgent(model)) {
+    if (isModel(model)) return resolve(model);
+    throw modelNotFound(model);
+  }
+  const address = addressOf(model);
+  if (!address || !isModel(address.agent_id)) throw modelNotFound(model);
+  return agentAt(deps, principal, model);
+};
+
+/** @throws OpenAiError */
+const agentAt = async (
+  deps: Pick<OpenAiDeps, 'isAgent' | 'resolve' | 'resolveAddress'>,
+  principal: Principal,
+  model: string,
+): Promise<ResolvedAgent> => {
+  try {
+    return await createNamedAgents(deps)(principal, model);
+  } catch (error) {
+    if (error instanceof Invalid && error.message === `agent not found: ${model}`) throw modelNotFound(model);
+    throw error;
+  }
 };
 
 /** Created once per publication. */

@@ -62,7 +62,7 @@ export const acceptResponse = async (
   const entries = acceptEntries(deps, principal, given);
   const decided = position && decidedElsewhere(deps, position, entries);
   if (decided) return decided;
-  const agent = agentOf(deps, client, request, position);
+  const agent = await agentOf(deps, client, request, position);
   const context: Context = { deps, client, keyed, request, agent, entries };
   if (!position) {
     const thread = { scope: ownPartition(principal), id: deps.ids.uuid() };
@@ -145,7 +145,7 @@ const agentOf = (
   { principal }: Client,
   { model }: ResponseRequest,
   position: Position | undefined,
-): ResolvedAgent => {
+): ResolvedAgent | Promise<ResolvedAgent> => {
   if (model !== undefined) return agentOfModel(deps, principal, model);
   const { thread } = position ?? {};
   const last = thread && deps.runtime.lastAgent(thread.scope, thread.id);

@@ -136,6 +136,7 @@ const createFor = (deps: RuntimeDeps, input: EphemeralInput, ended: (end: End) =
     thread_id,
     agent_id: agent.spec.id,
     resolution_id: agent.resolution_id,
+    agent_version: agent.version,
     origin: 'user',
     adapter,
     mode: 'foreground',

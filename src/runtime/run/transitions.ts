@@ -70,6 +70,7 @@ export type RunSeed = {
   thread_id: string;
   agent_id: string;
   resolution_id: string;
+  agent_version: number | undefined;
   origin: RunOrigin;
   adapter: RunAdapter;
   mode: RunMode;
@@ -90,7 +91,7 @@ export type RunSeed = {
 };
 
 export const newRun = (seed: RunSeed): RunRecord => {
-  const { thread_id, agent_id, resolution_id, dispatch_id, session_id } = seed;
+  const { thread_id, agent_id, agent_version, resolution_id, dispatch_id, session_id } = seed;
   const at = seconds(seed.at);
   const input = seed.input && {
     thread_id,
@@ -127,6 +128,7 @@ export const newRun = (seed: RunSeed): RunRecord => {
     ...(seed.owner !== undefined && { owner: seed.owner }),
     ...seed.by,
     resolution_id,
+    ...(agent_version !== undefined && { agent_version }),
     activation,
     ...(input && { input }),
     ...inState(session_id === undefined ? 'created' : claimedState('created')),

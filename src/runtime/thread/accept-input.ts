@@ -167,6 +167,7 @@ function newRunFor(thread: Thread, request: Input, { now, mode }: { now: boolean
     run_id: request.run_id ?? thread.deps.ids.uuid(),
     agent_id: agent.spec.id,
     resolution_id: agent.resolution_id,
+    agent_version: agent.version,
     origin,
     adapter,
     parent,

@@ -57,7 +57,7 @@ function requeueUnconsumedInput(
     return;
   }
   const { origin = 'user', adapter = 'internal' } = run.activation?.trace ?? {};
-  const { agent_id, resolution_id = '' } = run;
+  const { agent_id, resolution_id = '', agent_version } = run;
   scheduleNewRun(thread, write, {
     now: false,
     mode: 'scheduled',
@@ -65,6 +65,7 @@ function requeueUnconsumedInput(
     run_id: deps.ids.uuid(),
     agent_id,
     resolution_id,
+    agent_version,
     origin,
     adapter,
     unconsumed,

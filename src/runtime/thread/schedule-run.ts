@@ -54,6 +54,7 @@ export type NewRun = Work & {
   run_id: string;
   agent_id: string;
   resolution_id: string;
+  agent_version: number | undefined;
   origin: RunOrigin;
   adapter: RunAdapter;
   parent?: ParentCall | undefined;
@@ -78,7 +79,8 @@ export type Continuation = Work & {
 export type ScheduledRun = { run: RunRecord; dispatch: Dispatch | undefined; from: 'created' | 'waiting' };
 
 export function scheduleNewRun(thread: Thread, write: Write, work: NewRun): ScheduledRun {
-  const { run_id, agent_id, resolution_id, origin, adapter, mode, parent, options, context } = work;
+  const { run_id, agent_id, resolution_id, agent_version, origin, adapter, mode, parent, options, context } =
+    work;
   createMissing(thread, write, { parent, fields: work.thread });
   setExpiry(write, work.thread);
   const claim = prepareClaim(thread, write, run_id, work);
@@ -90,6 +92,7 @@ export function scheduleNewRun(thread: Thread, write: Write, work: NewRun): Sche
     thread_id: thread.id,
     agent_id,
     resolution_id,
+    agent_version,
     origin,
     adapter,
     mode,

@@ -26,6 +26,7 @@ const TABLES = [
   'audit',
   'resource_versions',
   'documents',
+  'agent_drafts',
   'push_configs',
   'connections',
   'authorizations',

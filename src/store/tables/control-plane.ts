@@ -12,6 +12,7 @@ import {
   secretsOf,
   takeKey,
 } from '../engine/secrets-key.ts';
+import { type AgentDraftTable, createAgentDraftTable } from './agent-drafts.ts';
 import { type AuditTable, createAuditTable } from './audit.ts';
 import { type AuthorizationTable, createAuthorizationTable } from './authorizations.ts';
 import { type ConfigTable, createConfigTable } from './config.ts';
@@ -34,6 +35,7 @@ export type ControlPlane = {
   readonly audit: AuditTable;
   readonly publications: PublicationTable;
   readonly documents: DocumentTable;
+  readonly agentDrafts: AgentDraftTable;
   readonly pushConfigs: PushConfigTable;
   readonly connections: ConnectionTable;
   readonly authorizations: AuthorizationTable;
@@ -62,16 +64,27 @@ export const createControlPlane = (
   const audit = createAuditTable(env, cipher);
   const publications = createPublicationTable(env, cipher);
   const documents = createDocumentTable(env, cipher);
+  const agentDrafts = createAgentDraftTable(env, cipher);
   const pushConfigs = createPushConfigTable(env, cipher);
   const connections = createConnectionTable(env, cipher);
   const authorizations = createAuthorizationTable(env, cipher);
-  const sealed = [config, audit, publications, documents, pushConfigs, connections, authorizations];
+  const sealed = [
+    config,
+    audit,
+    publications,
+    documents,
+    agentDrafts,
+    pushConfigs,
+    connections,
+    authorizations,
+  ];
   return {
     tables: {
       config: config.table,
       audit: audit.table,
       publications: publications.table,
       documents: documents.table,
+      agentDrafts: agentDrafts.table,
       pushConfigs: pushConfigs.table,
       connections: connections.table,
       authorizations: authorizations.table,

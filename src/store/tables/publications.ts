@@ -1,5 +1,5 @@
 import { Integrity } from '../../schema/outcome.ts';
-import type { Publication, ResourceKind, ResourceRef, ResourceVersion } from '../../schema/publication.ts';
+import type { Publication, ResourceKind, ResourceVersion } from '../../schema/publication.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, isId, type Key } from '../engine/keys.ts';
@@ -8,7 +8,7 @@ import type { Cipher } from '../engine/secrets-cipher.ts';
 
 /**
  * Published states of the configuration, by number, and the versions of resources that they consist of. Neither is ever
- * overwritten or removed.
+ * removed, and no value is ever changed: only a version that previews alone had published is marked as published later.
  *
  * A resource has a row for each of its versions; a publication names all resources, grouped by kind in columns of ids
  * and numbers.
@@ -24,11 +24,24 @@ export type PublicationTable = {
   version(scope: string, kind: ResourceKind, id: string, version: number): ResourceVersion | undefined;
   /** Returns the latest version without its value, which is not decrypted. */
   latestVersion(scope: string, kind: ResourceKind, id: string): VersionMark | undefined;
-  /** @throws Integrity when the number, or one of the versions, exists */
-  put(batch: Batch, publication: Publication, newVersions: readonly ResourceVersion[]): void;
+  /** Returns published versions, newest first, without those that only previews had. */
+  versions(kind: ResourceKind, id: string, page: VersionPage): VersionMark[];
+  /**
+   * @param added new versions
+   * @param released versions that only previews had published
+   * @throws Integrity when the number, or one of the new versions, exists
+   */
+  put(
+    batch: Batch,
+    publication: Publication,
+    added: readonly ResourceVersion[],
+    released?: readonly ResourceVersion[],
+  ): void;
 };
 
-export type VersionMark = ResourceRef & { hash: string };
+export type VersionMark = Omit<ResourceVersion, 'value'>;
+
+export type VersionPage = { scope: string; before?: number | undefined; limit: number };
 
 type Group = { of: string; ids: string[]; numbers: number[] };
 type Row = Omit<Publication, 'entries' | 'source_config_revisions'> & {
@@ -52,11 +65,18 @@ export const createPublicationTable = (
     return row && unpacked(row);
   };
 
-  const putVersion = (batch: Batch, scope: string, { value, ...mark }: ResourceVersion): void => {
-    checkId('resource id', mark.id);
-    const key = [scope, mark.kind, mark.id, mark.version];
-    if (versions.has(key)) throw exists(`version ${mark.version} of ${mark.kind} '${mark.id}'`, scope);
-    versions.put(batch, key, mark, { value });
+  const putVersion = (
+    batch: Batch,
+    { scope_id: scope, metadata, created_at_ms, created_by }: Publication,
+    { kind, id, version, hash, value }: ResourceVersion,
+  ): void => {
+    checkId('resource id', id);
+    const published = {
+      published_at_ms: created_at_ms,
+      ...(created_by !== undefined && { published_by: created_by }),
+    };
+    const origin = metadata.preview === true ? { preview: true as const } : published;
+    versions.put(batch, [scope, kind, id, version], { kind, id, version, hash, ...origin }, { value });
   };
 
   const table: PublicationTable = {
@@ -74,12 +94,27 @@ export const createPublicationTable = (
         return head;
       return undefined;
     },
-    put(batch, publication, newVersions) {
+    versions(kind, id, { scope, before, limit }) {
+      if (!isId(scope) || !isId(id)) return [];
+      const prefix = [scope, kind, id];
+      const found: VersionMark[] = [];
+      const span = { prefix, reverse: true, ...(before !== undefined && { to: [before - 1] }) };
+      for (const { head } of versions.heads(span)) {
+        if (head.preview) continue;
+        found.push(head);
+        if (found.length === limit) break;
+      }
+      return found;
+    },
+    put(batch, publication, added, released = []) {
       const { scope_id: scope, snapshot_version } = publication;
       checkId('scope', scope);
       const key = [scope, snapshot_version];
       if (publications.has(key)) throw exists(`publication ${snapshot_version}`, scope);
-      for (const version of newVersions) putVersion(batch, scope, version);
+      for (const { kind, id, version } of added)
+        if (versions.has([scope, kind, id, version]))
+          throw exists(`version ${version} of ${kind} '${id}'`, scope);
+      for (const version of [...added, ...released]) putVersion(batch, publication, version);
       publications.put(batch, key, packed(publication));
     },
   };
