@@ -10,6 +10,7 @@ import { createDecideCheck } from '../identity/decide-check.ts';
 import { createTasks, type TaskService } from '../protocols/a2a/tasks.ts';
 import { createHeldRuns, type HeldRuns } from '../protocols/openai/held-runs.ts';
 import { createLegs, type Legs } from '../protocols/openai/legs.ts';
+import { sweepResponses } from '../protocols/openai/response-sweep.ts';
 import { createTranscriptBook } from '../protocols/openai/transcript.ts';
 import { createReplayBuffers, type ReplayBuffers } from '../protocols/replay-buffer.ts';
 import { createResumedChat } from '../routes/chat/resumed.ts';
@@ -122,12 +123,14 @@ const openAssistant = (
 /** Returns a function that stops them. */
 const startSweeps = (foundation: Foundation, chatStreams: ReplayBuffers): (() => void) => {
   const sweepBudgets = sweepingCounters(foundation);
+  const sweepOfResponses = sweepingResponses(foundation);
   const stopSweepingKeys = sweepingKeys(foundation);
   const sweepStreams = (): void => chatStreams.sweep(monotonic(foundation.clock));
   const sweep = setInterval(sweepStreams, SWEEP_MS).unref();
   return () => {
     clearInterval(sweep);
     clearInterval(sweepBudgets);
+    clearInterval(sweepOfResponses);
     stopSweepingKeys();
   };
 };
@@ -144,12 +147,11 @@ const openTranscripts = ({ store, log, files }: Foundation): LegBook =>
     log.warn('openai.transcript_failed', { err }),
   );
 
-const openLegs = ({ store, clock, log, metrics, settings }: Foundation): Legs =>
+const openLegs = ({ store, clock, log, metrics }: Foundation): Legs =>
   createLegs({
     store,
     clock,
     log,
-    retentionMs: settings.openai.response_retention_days * DAY_MS,
     legEnded: metrics.openAi.legEnded,
   });
 
@@ -159,7 +161,14 @@ const sweepingCounters = ({ store, clock, settings, log }: Foundation): NodeJS.T
     const until = clock.now() - settings.usage.retention_days * DAY_MS;
     const swept = sweepCounters(store, until).then(() => sweepUsage(store, until));
     swept.catch((err) => log.warn('budget.sweep_failed', { err }));
-  }, COUNTERS_MS).unref();
+  }, HOUR_MS).unref();
+
+/** Removes old responses, at first after an hour. */
+const sweepingResponses = ({ store, clock, settings, log }: Foundation): NodeJS.Timeout =>
+  setInterval(() => {
+    const until = clock.now() - settings.openai.response_retention_days * DAY_MS;
+    sweepResponses(store, until).catch((err) => log.warn('openai.sweep_failed', { err }));
+  }, HOUR_MS).unref();
 
 const sweepingKeys = ({ store, clock, settings, log }: Foundation): (() => void) =>
   startSweep({ store, clock, log, retentionMs: settings.idempotency.retention_secs * 1000 });
@@ -167,8 +176,8 @@ const sweepingKeys = ({ store, clock, settings, log }: Foundation): (() => void)
 /** Interval at which abandoned streams are swept. */
 const SWEEP_MS = 30_000;
 
-/** Interval at which counters of budgets are swept. */
-const COUNTERS_MS = 3_600_000;
+/** Interval at which counters of budgets and responses are swept. */
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 /** Watches in the order in which they are notified. */

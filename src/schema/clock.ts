@@ -33,4 +33,8 @@ export type Ids = {
   uuid(): string;
 };
 
+/** Returns the time in a UUIDv7, in milliseconds; undefined for other ids. */
+export const timeOfId = (id: string): number | undefined =>
+  id.length === 36 && id[14] === '7' ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
+
 export const seconds = (ms: number): number => Math.floor(ms / 1000);

@@ -169,6 +169,7 @@ export const LOG_EVENTS = {
   'events.stream_failed': { level: 'error', message: 'event streams failed' },
   'chat.replay_failed': { level: 'error', message: 'could not replay the response of a run' },
   'openai.leg_failed': { level: 'warn', message: 'could not store the leg of a response' },
+  'openai.sweep_failed': { level: 'warn', message: 'could not remove expired responses' },
   'a2a.discovery_failed': { level: 'warn', message: 'could not discover agents of an A2A server' },
   'a2a.duplicate_agent': {
     level: 'warn',

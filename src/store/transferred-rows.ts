@@ -70,7 +70,7 @@ const createThreadMover = (env: Environment) => {
     await moveOthers(env, batch, place, renaming);
     await moveResponses(env, batch, place, renaming);
     // The chat belongs to its former owner.
-    transcripts.removeAll(batch, from, id);
+    transcripts.removeAll(batch, from, record.thread);
     return [
       {
         table: 'threads',
@@ -116,7 +116,7 @@ const moveOthers = async (
     replace(states, batch, before, { key, value: renaming.state(before.value) });
 };
 
-/** The legs of responses, and their times. */
+/** The legs of responses. */
 const moveResponses = async (
   env: Environment,
   batch: Batch,
@@ -124,14 +124,9 @@ const moveResponses = async (
   renaming: Renaming,
 ): Promise<void> => {
   const responses = env.table<StoredResponse>('responses');
-  const times = env.table<object>('response_times');
   for await (const [before, [scope = '', id = '', ...rest]] of rowsOf(responses, place)) {
     const key = [scope, id, ...rest.map(renaming.runPart)];
-    const value = renaming.fields(before.value);
-    replace(responses, batch, before, { key, value });
-    const { created_at, thread_id, run_id, leg } = value;
-    const time = { key: [created_at, ...before.key], value: undefined };
-    replace(times, batch, time, { key: [created_at, ...key], value: { scope, thread_id, run_id, leg } });
+    replace(responses, batch, before, { key, value: renaming.fields(before.value) });
   }
 };
 

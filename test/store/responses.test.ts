@@ -42,3 +42,32 @@ t.test('returns the last version of a leg', async (t) => {
   t.strictSame(store.responses.get('s', row()), ended);
   t.strictSame(store.responses.ofRun('s', row()), [ended]);
 });
+
+t.test('removes legs that are older than a time, a number of keys at once', async (t) => {
+  const store = await storeFor(t);
+  const early = '00000000-03e8-7000-8000-000000000001';
+  const late = '00000000-07d0-7000-8000-000000000002';
+  const legs = [
+    row({ thread_id: 'a' }),
+    row({ thread_id: 'b', run_id: early }),
+    row({ thread_id: 'b', run_id: early, leg: 2, created_at: 2000 }),
+    row({ thread_id: 'c', run_id: late, created_at: 2000 }),
+    row({ thread_id: 'd', created_at: 2000 }),
+  ];
+  const batch = store.batch();
+  for (const leg of legs) store.responses.add(batch, 's', leg);
+  await store.commit(batch);
+  const next = async (from?: Parameters<typeof store.responses.prune>[3]) => {
+    const write = store.batch();
+    const pruned = store.responses.prune(write, 1500, 2, from);
+    await store.commit(write);
+    return pruned;
+  };
+  const first = await next();
+  t.equal(first.removed, 2);
+  const second = await next(first.next);
+  t.equal(second.removed, 0);
+  t.strictSame(await next(second.next), { removed: 0 });
+  const kept = legs.filter((leg) => store.responses.get('s', leg) !== undefined);
+  t.strictSame(kept, legs.slice(2));
+});

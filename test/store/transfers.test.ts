@@ -24,7 +24,6 @@ const OF_THREADS = [
   'thread_index',
   'thread_expiries',
   'responses',
-  'response_times',
   'files',
   'thread_files',
   'blobs',
@@ -55,7 +54,7 @@ const OF_THREADS = [
 ];
 
 /** Rows that a sender of messages or the owner of a chat has for a thread; they do not move with it. */
-const OF_SENDERS = ['received_messages', 'received_message_times', 'transcripts', 'thread_transcripts'];
+const OF_SENDERS = ['received_messages', 'received_message_times', 'transcripts'];
 
 /** The tables whose rows name no partition, so that nothing in them moves. */
 const OTHERS = [
@@ -247,7 +246,7 @@ const fill = (store: Store, { visibility }: { visibility: 'private' | 'read' }):
       created_at: CREATED,
     });
     const answered = { thread_id: 'thread1', seq: 1, asked: 'digest', at: CREATED };
-    store.transcripts.put(batch, { scope: ALICE, chat: 'c', agent_id: 'a', digest: 'd' }, answered);
+    store.transcripts.put(batch, { scope: ALICE, chat: 'room', agent_id: 'a', digest: 'd' }, answered);
     store.received.put(batch, ALICE, 'print', { task_id: 'job', message_id: 'm', accepted_at: CREATED });
   });
 };

@@ -1,4 +1,4 @@
-import { advance, IllegalTransition } from '../../../machines/advance.ts';
+import { IllegalTransition, rememberingAdvance } from '../../../machines/advance.ts';
 import {
   isTerminalLeg,
   legAt,
@@ -40,11 +40,13 @@ const terminationOf = ({ termination_reason }: Run) => {
   return { type: reason.type, code: reason.type === 'stopped' ? reason.value.code : undefined };
 };
 
+const advance = rememberingAdvance(responseMachine);
+
 export const moveLeg = (leg: OpenLeg, event: ResponseEvent, { after, at, seq }: WrittenRun): void => {
   const { row, encoder } = leg;
   let status: StoredResponse['status'];
   try {
-    status = statusOf(advance(responseMachine, legAt(row.status), event));
+    status = statusOf(advance(legAt(row.status), event));
   } catch (error) {
     if (error instanceof IllegalTransition) return;
     throw error;

@@ -45,7 +45,6 @@ export type LegsDeps = {
   store: Pick<Store, 'batch' | 'commit' | 'messages' | 'retractions' | 'runs' | 'stopped' | 'responses'>;
   clock: Clock;
   log: Pick<ServiceLog, 'warn'>;
-  retentionMs: number;
   legEnded(status: string): void;
 };
 
@@ -137,7 +136,6 @@ const beginLeg = (book: Book, batch: Batch, scope: string, { run, row: given }: 
     ...given,
   };
   const leg = openLeg(book, scope, { row, run, earlier });
-  store.responses.sweep(batch, now - book.retentionMs);
   store.responses.add(batch, scope, row);
   return leg;
 };

@@ -124,10 +124,12 @@ const newUid = ({ deps, scope, id, writtenAt }: Ledger): string | undefined => {
 export const removeThread = ({ ledger, batch }: Write): void => {
   const { deps, scope, id } = ledger;
   const { store } = deps;
-  if (ledger.committed) store.threads.remove(batch, scope, ledger.committed);
+  if (ledger.committed) {
+    store.threads.remove(batch, scope, ledger.committed);
+    store.transcripts.removeAll(batch, scope, ledger.committed.thread);
+  }
   store.pending.removeAll(batch, scope, id);
   store.tickets.removeAll(batch, scope, id);
-  store.transcripts.removeAll(batch, scope, id);
   store.removals.begin(batch, scope, id);
   store.state.remove(batch, scope, id);
   store.files.removeThread(batch, scope, id);

@@ -176,6 +176,8 @@ async function update(
   const facts = { ...threadFacts(after), previous: { resource_id, parent_thread_id, title, updated_at } };
   logEvent(write, 'ThreadUpdated', facts, { correlation_id: id, origin: 'server' });
   if (isShared(after) !== isShared(before.thread)) relistRuns(store, write);
+  // A thread with another resource is no longer part of its chat.
+  if (after.resource_id !== resource_id) store.transcripts.removeAll(write.batch, scope, before.thread);
   await commit(write, 'input');
   return after;
 }

@@ -60,7 +60,6 @@ const OF_THREADS = [
   'retractions',
   'state',
   'stopped_answers',
-  'thread_transcripts',
   'tickets',
 ] as const;
 

@@ -1,3 +1,4 @@
+import { timeOfId } from '../../schema/clock.ts';
 import type { StoredResponse } from '../../schema/stored-response.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
@@ -7,8 +8,8 @@ import type { Columns } from '../engine/sink.ts';
 
 /**
  * The legs of responses of the OpenAI routes (openai-responses.md 12), written in the commits of their runs. They are removed with
- * their thread, or when they are older than the retention: each new leg removes up to two of those, so the number of
- * rows never exceeds the number of legs of that time.
+ * their thread, or by a sweep when they are older than the retention. A leg has no second row with its time: ids of runs
+ * contain theirs, so that the sweep reads the keys of all legs and only the rows of old runs.
  */
 
 export type ResponseTable = {
@@ -19,25 +20,25 @@ export type ResponseTable = {
   hasOther(scope: string, leg: ResponseKey): boolean;
   /** Adds a leg. */
   add(batch: Batch, scope: string, row: StoredResponse): void;
-  /** Replaces a leg that was added; its key and time never change. */
+  /** Replaces a leg that was added; its key never changes. */
   put(batch: Batch, scope: string, row: StoredResponse): void;
-  /** Removes legs that were created before this time, in milliseconds. */
-  sweep(batch: Batch, before: number): void;
-  remove(batch: Batch, scope: string, leg: ResponseKey & Pick<StoredResponse, 'created_at'>): void;
+  /**
+   * Removes legs that were created before this time, in milliseconds.
+   *
+   * @param budget maximum number of keys to check
+   * @param from the `next` of the previous call; without it the sweep starts from the beginning
+   */
+  prune(batch: Batch, before: number, budget: number, from?: Key): { removed: number; next?: Key };
+  remove(batch: Batch, scope: string, leg: ResponseKey): void;
 };
 
 export type ResponseKey = Pick<StoredResponse, 'thread_id' | 'run_id' | 'leg'>;
-
-const REMOVED_AT_ONCE = 2;
-
-type ByTime = ResponseKey & { scope: string };
 
 export const createResponseTable = (
   env: Environment,
   removals: Pick<Removals, 'isMarked'>,
 ): ResponseTable => {
   const rows = env.table<StoredResponse>('responses');
-  const times = env.table<ByTime>('response_times');
   const isReadable = (scope: string, { thread_id, run_id }: Omit<ResponseKey, 'leg'>): boolean =>
     isId(thread_id) && isId(run_id) && !removals.isMarked(scope, thread_id);
   return {
@@ -54,21 +55,21 @@ export const createResponseTable = (
       checkId('thread id', row.thread_id);
       checkId('run id', row.run_id);
       rows.put(batch, keyOf(scope, row), row);
-      const { thread_id, run_id, leg } = row;
-      times.put(batch, timeOf(scope, row), { scope, thread_id, run_id, leg });
     },
     put: (batch, scope, row) => rows.put(batch, keyOf(scope, row), row),
-    sweep(batch, before) {
-      for (const { key, value } of times.entries({ prefix: [], limit: REMOVED_AT_ONCE })) {
-        if (Number(key[0]) >= before) return;
-        times.remove(batch, key);
-        rows.remove(batch, keyOf(value.scope, value));
+    prune(batch, before, budget, from) {
+      let removed = 0;
+      let checked = 0;
+      for (const key of rows.keys({ prefix: [], ...(from && { from }) })) {
+        if (checked === budget) return { removed, next: key };
+        checked += 1;
+        if (isYoung(key, before) || (rows.get(key)?.created_at ?? before) >= before) continue;
+        rows.remove(batch, key);
+        removed += 1;
       }
+      return { removed };
     },
-    remove(batch, scope, leg) {
-      rows.remove(batch, keyOf(scope, leg));
-      times.remove(batch, timeOf(scope, leg));
-    },
+    remove: (batch, scope, leg) => rows.remove(batch, keyOf(scope, leg)),
   };
 };
 
@@ -81,7 +82,8 @@ export const responseColumns = ({ thread_id, created_at }: StoredResponse, [scop
 
 const keyOf = (scope: string, { thread_id, run_id, leg }: ResponseKey) => [scope, thread_id, run_id, leg];
 
-const timeOf = (scope: string, { created_at, ...key }: ResponseKey & Pick<StoredResponse, 'created_at'>) => [
-  created_at,
-  ...keyOf(scope, key),
-];
+/** A leg is not older than its run. */
+const isYoung = ([, , run_id]: Key, before: number): boolean => {
+  const began = timeOfId(String(run_id));
+  return began !== undefined && began >= before;
+};

@@ -1,11 +1,13 @@
+import type { Thread } from '../../schema/thread.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Environment } from '../engine/environment.ts';
-import { checkId, indexed, isId, type Key } from '../engine/keys.ts';
+import { checkId, indexed, type Key } from '../engine/keys.ts';
 import type { Columns } from '../engine/sink.ts';
 
 /**
  * The positions in threads of answers that clients of OpenAI were sent, by chat and digest of the conversation up to the
- * answer (openai.md 5.2), and the same by thread, to remove them with it. The owner of the chat is part of the scope.
+ * answer (openai.md 5.2). The owner of the chat is part of the scope. The resource of a thread is its chat, so the rows of
+ * a thread are found among those of its chat when it is removed, and need no list.
  */
 
 export type Transcript = {
@@ -25,7 +27,8 @@ export type TranscriptTable = {
   put(batch: Batch, place: TranscriptPlace, transcript: Transcript): void;
   /** Newest first, at most `limit`. */
   find(place: TranscriptPlace, limit: number): Transcript[];
-  removeAll(batch: Batch, scope: string, thread_id: string): void;
+  /** Removes the positions in a thread. Cost: one key for each answer in its chat. */
+  removeAll(batch: Batch, scope: string, thread: Pick<Thread, 'id' | 'resource_id'>): void;
 };
 
 /** The columns of a shipped row. */
@@ -37,7 +40,6 @@ export const transcriptColumns = ({ thread_id, at }: Transcript, [scope]: Key): 
 
 export const createTranscriptTable = (env: Environment): TranscriptTable => {
   const rows = env.table<Transcript>('transcripts');
-  const byThread = env.table<Omit<TranscriptPlace, 'scope'> & Pick<Transcript, 'at'>>('thread_transcripts');
   const keyOf = ({ scope, chat, agent_id, digest }: TranscriptPlace): Key => [
     scope,
     indexed(chat),
@@ -46,19 +48,16 @@ export const createTranscriptTable = (env: Environment): TranscriptTable => {
   ];
   return {
     put(batch, place, transcript) {
-      const { scope, ...rest } = place;
-      const { thread_id, seq, at } = transcript;
-      checkId('scope', scope);
+      const { thread_id, at } = transcript;
+      checkId('scope', place.scope);
       checkId('thread id', thread_id);
       rows.put(batch, [...keyOf(place), at, thread_id], transcript);
-      byThread.put(batch, [scope, thread_id, seq], { ...rest, at });
     },
     find: (place, limit) => Array.from(rows.values({ prefix: keyOf(place), reverse: true, limit })),
-    removeAll(batch, scope, thread_id) {
-      if (!isId(thread_id)) return;
-      for (const { at, ...place } of byThread.values({ prefix: [scope, thread_id] }))
-        rows.remove(batch, [...keyOf({ scope, ...place }), at, thread_id]);
-      byThread.clear(batch, [scope, thread_id]);
+    removeAll(batch, scope, { id, resource_id }) {
+      if (resource_id === undefined) return;
+      for (const key of rows.keys({ prefix: [scope, indexed(resource_id)] }))
+        if (key.at(-1) === id) rows.remove(batch, key);
     },
   };
 };
