@@ -7,6 +7,7 @@ import type { StoredResponse } from '../../schema/stored-response.ts';
 import type { Batch, Store } from '../../store/index.ts';
 import { eventOf, isPaused, moveLeg } from './leg-moves.ts';
 import { createOpenLeg, type Leg, type Opened, type OpenLeg, outputSoFar, send } from './open-leg.ts';
+import { marksOf } from './open-output.ts';
 import type { OutputItem } from './output.ts';
 import { replayEvents } from './replay.ts';
 import { type ResponseResource, resourceOf } from './response.ts';
@@ -38,6 +39,8 @@ export type Legs = {
 
 export type NewLeg = {
   run: RunRecord;
+  /** Whether the request has started the run, so that no earlier leg has to be looked for. */
+  isFirst?: boolean;
   row: Pick<StoredResponse, 'from_seq' | 'echo' | 'inputs'> & Pick<Partial<StoredResponse>, 'encrypted'>;
 };
 
@@ -113,12 +116,17 @@ const keyOf = (scope: string, run_id: string): string => `${scope}\0${run_id}`;
 const present = (items: readonly (OutputItem | undefined)[]): OutputItem[] =>
   items.filter((item) => item !== undefined);
 
-const beginLeg = (book: Book, batch: Batch, scope: string, { run, row: given }: NewLeg): OpenLeg => {
+const beginLeg = (
+  book: Book,
+  batch: Batch,
+  scope: string,
+  { run, row: given, isFirst = false }: NewLeg,
+): OpenLeg => {
   const { store, clock, open } = book;
   const key = keyOf(scope, run.run_id);
   // A decision in the same commit has begun the leg already.
   const begun = open.get(key);
-  const earlier = store.responses.ofRun(scope, run);
+  const earlier = isFirst ? [] : store.responses.ofRun(scope, run);
   const last = earlier.at(-1);
   const now = clock.now();
   const row: StoredResponse = {
@@ -172,9 +180,9 @@ const reserve = (book: Book, leg: OpenLeg): void => {
 
 const putRow = ({ store }: Pick<Book, 'store'>, batch: Batch, leg: OpenLeg): void => {
   const { row, encoder, scope } = leg;
-  const { kept, events, next } = encoder.output;
+  const { kept, next } = encoder.output;
   row.items = [...kept];
-  row.events = [...events];
+  row.events = marksOf(encoder.output);
   row.next = next;
   row.calls = encoder.calls();
   row.files = encoder.files();

@@ -3,6 +3,7 @@ import type { Channel } from '../../runtime/index.ts';
 import type { Reader } from '../../runtime/run/live-channel.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import type { StoredResponse } from '../../schema/stored-response.ts';
+import { marksOf } from './open-output.ts';
 import type { OutputItem } from './output.ts';
 import { replayEvents } from './replay.ts';
 import { type ResponseResource, resourceOf } from './response.ts';
@@ -64,7 +65,7 @@ export const createOpenLeg = (store: LegStore, scope: string, { row, run, earlie
   const encoder = createResponseEncoder({
     run_id: row.run_id,
     step: run.steps,
-    functions: new Set(run.activation?.options.frontend_tools?.map(({ id }) => id)),
+    functions: namesOf(run.activation?.options.frontend_tools),
     encrypted: row.encrypted === true,
     earlier: earlierCalls(store, scope, earlier),
     calls: row.calls,
@@ -95,7 +96,8 @@ export const createOpenLeg = (store: LegStore, scope: string, { row, run, earlie
         if (first.count > 0) reader.write(first.text, first.count);
         return addFollower(leg, reader);
       }
-      const { kept, events: all } = encoder.output;
+      const { kept } = encoder.output;
+      const all = marksOf(encoder.output);
       const heldFrom = encoder.heldFrom();
       const events = heldFrom === undefined ? all : all.filter(([, , number]) => number < heldFrom);
       const items = encoder.items().map((item, index) => (kept[index]?.void ? undefined : item));
@@ -106,6 +108,11 @@ export const createOpenLeg = (store: LegStore, scope: string, { row, run, earlie
   };
   return leg;
 };
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+const namesOf = (tools: readonly { id: string }[] | undefined): ReadonlySet<string> =>
+  tools && tools.length > 0 ? new Set(tools.map(({ id }) => id)) : NO_NAMES;
 
 /** The commit that ends a leg may be visible before the request that began it is answered. */
 const addFollower = ({ followers, isDropped }: OpenLeg, reader: Reader): (() => void) => {

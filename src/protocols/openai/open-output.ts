@@ -25,7 +25,36 @@ export type OutputState = {
   next: number;
 };
 
-export type Output = OutputState;
+export type Output = Omit<OutputState, 'events'> & { marks: (EventMark | OpenMark)[] };
+
+/** A mark of deltas that this process has counted. Four bytes for each, because a leg may be open for long. */
+type OpenMark = {
+  kind: number;
+  index: number;
+  number: number;
+  lengths: Uint32Array<ArrayBuffer>;
+  count: number;
+};
+
+const FIRST_LENGTHS = 16;
+
+const addLength = (mark: OpenMark, length: number): void => {
+  if (mark.count === mark.lengths.length) {
+    const longer = new Uint32Array(2 * mark.count);
+    longer.set(mark.lengths);
+    mark.lengths = longer;
+  }
+  mark.lengths[mark.count] = length;
+  mark.count += 1;
+};
+
+/** Returns the marks in the form of the store. */
+export const marksOf = ({ marks }: Output): EventMark[] =>
+  marks.map((mark) => {
+    if (!('lengths' in mark)) return mark;
+    const { kind, index, number, lengths, count } = mark;
+    return [kind, index, number, Array.from(lengths.subarray(0, count))];
+  });
 
 /** An item with its position in the output. */
 export type Place = {
@@ -35,17 +64,17 @@ export type Place = {
   deltas?: Deltas | undefined;
 };
 
-type Deltas = { name: DeltaName; frame: DeltaFrame; first: number; lengths: number[] };
+type Deltas = { name: DeltaName; frame: DeltaFrame; mark: OpenMark | undefined };
 
 export const createOutput = (begun?: OutputState): Output =>
   begun
-    ? { items: [...begun.items], kept: [...begun.kept], events: [...begun.events], next: begun.next }
-    : { items: [], kept: [], events: [], next: 0 };
+    ? { items: [...begun.items], kept: [...begun.kept], marks: [...begun.events], next: begun.next }
+    : { items: [], kept: [], marks: [], next: 0 };
 
 /** Marks an event about the whole response. Returns its number. */
 export const note = (output: Output, name: OfResponse): number => {
   const number = output.next++;
-  output.events.push([codeOf(name), 0, number]);
+  output.marks.push([codeOf(name), 0, number]);
   return number;
 };
 
@@ -54,7 +83,7 @@ type OfItem = Parameters<typeof itemFrame>[0];
 /** Marks an event about an item. Returns its frame. */
 export const emit = (output: Output, name: OfItem, { item, index }: Place, annotation = 0): string => {
   const number = output.next++;
-  output.events.push([codeOf(name), index, number]);
+  output.marks.push([codeOf(name), index, number]);
   const about: EventItem = { item, output_index: index, annotation };
   return itemFrame(name, about, number);
 };
@@ -72,19 +101,28 @@ export const addItem = (
 
 /** Must be called before the deltas of an item. */
 export const beginDeltas = (place: Place, name: DeltaName): void => {
-  place.deltas = { name, frame: deltaFrame(name, place.item.id, place.index), first: -1, lengths: [] };
+  place.deltas = { name, frame: deltaFrame(name, place.item.id, place.index), mark: undefined };
 };
 
 export const delta = (output: Output, { deltas, index }: Place, text: string): string => {
   if (!deltas) return '';
   const number = output.next++;
-  if (deltas.first < 0 || number !== deltas.first + deltas.lengths.length) {
-    deltas.first = number;
-    deltas.lengths = [];
-    output.events.push([codeOf(deltas.name), index, number, deltas.lengths]);
-  }
-  deltas.lengths.push(text.length);
+  const { mark = beginMark(output, deltas, { index, number }) } = deltas;
+  const isNext = number === mark.number + mark.count;
+  addLength(isNext ? mark : beginMark(output, deltas, { index, number }), text.length);
   return deltaText(deltas.frame, text, number);
+};
+
+const beginMark = (
+  output: Output,
+  deltas: Deltas,
+  { index, number }: Pick<OpenMark, 'index' | 'number'>,
+): OpenMark => {
+  const kind = codeOf(deltas.name);
+  const mark: OpenMark = { kind, index, number, lengths: new Uint32Array(FIRST_LENGTHS), count: 0 };
+  deltas.mark = mark;
+  output.marks.push(mark);
+  return mark;
 };
 
 /** Forgets the deltas of an item whose text begins again. */
@@ -92,6 +130,9 @@ export const restart = (output: Output, place: Place): void => {
   const { deltas, index } = place;
   if (!deltas) return;
   const code = codeOf(deltas.name);
-  output.events = output.events.filter(([kind, at]) => kind !== code || at !== index);
-  deltas.first = -1;
+  output.marks = output.marks.filter((mark) => {
+    const [kind, at] = 'lengths' in mark ? [mark.kind, mark.index] : mark;
+    return kind !== code || at !== index;
+  });
+  deltas.mark = undefined;
 };

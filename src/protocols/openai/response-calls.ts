@@ -1,6 +1,7 @@
 import type { RunEventOf, Ticket, ToolResult } from '../../schema/run-event.ts';
 import { asksForConsent } from '../../schema/run-state.ts';
 import { shownJson, shownText } from '../../tools/media-text.ts';
+import { grow, growingText, grownText } from './growing-text.ts';
 import { callId } from './ids.ts';
 import { addItem, beginDeltas, delta, emit, type Place } from './open-output.ts';
 import { callResult, type McpCallItem, outputText } from './output.ts';
@@ -70,7 +71,7 @@ const openFunction = (state: State, id: string, call: Call): string => {
   );
   call.state = 'open';
   call.place = added.place;
-  state.open = { kind: 'function', place: added.place, text: call.held };
+  state.open = { kind: 'function', place: added.place, text: growingText(call.held) };
   beginDeltas(added.place, 'arguments_deltas');
   return added.frames + (call.held === '' ? '' : delta(output, added.place, call.held));
 };
@@ -83,7 +84,7 @@ export const argumentsGrown = (state: State, id: string, text: string): string =
     return '';
   }
   if (call.state !== 'open' || !call.place || !state.open) return '';
-  state.open.text += text;
+  grow(state.open.text, text);
   return delta(state.output, call.place, text);
 };
 
@@ -101,7 +102,8 @@ const endFunction = (state: State, call: Call): string => {
   const { place } = call;
   if (place?.item.type !== 'function_call') return '';
   // Some clients read deltas only, and some models stream none.
-  const whole = state.open?.text === '' ? delta(state.output, place, call.arguments) : '';
+  const isEmpty = state.open !== undefined && grownText(state.open.text) === '';
+  const whole = isEmpty ? delta(state.output, place, call.arguments) : '';
   place.item.arguments = call.arguments;
   return whole + closeOpen(state, 'completed');
 };

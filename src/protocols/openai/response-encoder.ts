@@ -4,6 +4,7 @@ import { fileIdIn } from '../../schema/file-url.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
 import type { ResponseUsage } from '../../schema/stored-response.ts';
 import { DONE, responseFrame } from './events.ts';
+import { growingText } from './growing-text.ts';
 import { createOutput, note, type Output, restart } from './open-output.ts';
 import type { OutputItem, Source } from './output.ts';
 import {
@@ -214,7 +215,7 @@ const HANDLERS: Handlers = {
     state.sources = [];
     state.textOfStep = { message: 0, reasoning: 0 };
     if (state.open) {
-      state.open.text = '';
+      state.open.text = growingText('');
       restart(state.output, state.open.place);
     }
     return withdrawn;

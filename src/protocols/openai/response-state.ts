@@ -1,5 +1,6 @@
 import type { ResponseUsage, StoredItem, StoredItemType } from '../../schema/stored-response.ts';
 import type { CreateResource } from './events.ts';
+import type { GrowingText } from './growing-text.ts';
 import { type ItemPrefix, outputItemId } from './ids.ts';
 import type { Output, OutputState, Place } from './open-output.ts';
 import type { Source } from './output.ts';
@@ -81,7 +82,7 @@ export type State = Pick<ResponseOptions, 'run_id' | 'functions' | 'encrypted' |
   heldFrom: number;
 };
 
-export type Open = { kind: TextKind | 'function'; place: Place; text: string };
+export type Open = { kind: TextKind | 'function'; place: Place; text: GrowingText };
 
 export type TextKind = 'message' | 'reasoning';
 

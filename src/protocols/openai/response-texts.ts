@@ -1,4 +1,5 @@
 import type { StoredItem } from '../../schema/stored-response.ts';
+import { grow, growingText, grownText } from './growing-text.ts';
 import { addItem, beginDeltas, delta, emit } from './open-output.ts';
 import { annotationsFor, type OutputItem, outputText } from './output.ts';
 import {
@@ -52,7 +53,7 @@ const TEXTS = {
 export const textGrown = (state: State, kind: TextKind, text: string): string => {
   const { open, output } = state;
   if (open?.kind === kind) {
-    open.text += text;
+    grow(open.text, text);
     return delta(output, open.place, text);
   }
   const { prefix, begun, deltas, item } = TEXTS[kind];
@@ -62,7 +63,7 @@ export const textGrown = (state: State, kind: TextKind, text: string): string =>
   const added = addItem(output, item(id), stored(id, kind, state.step, from > 0 ? { from } : {}));
   const part = emit(output, begun, added.place);
   beginDeltas(added.place, deltas);
-  state.open = { kind, place: added.place, text };
+  state.open = { kind, place: added.place, text: growingText(text) };
   return closed + added.frames + part + delta(output, added.place, text);
 };
 
@@ -71,18 +72,22 @@ export const closeOpen = (state: State, status: 'completed' | 'incomplete', call
   const { open } = state;
   state.open = undefined;
   if (!open) return '';
-  return CLOSE[open.kind](state, open, { status, callFollows });
+  const { kind, place, text } = open;
+  return CLOSE[kind](state, { place, text: grownText(text) }, { status, callFollows });
 };
 
 /** Brings the open item up to date. */
-export const setText = ({ place: { item }, text }: Open): void => {
+export const setText = ({ place: { item }, text: grown }: Open): void => {
+  const text = grownText(grown);
   if (item.type === 'message') item.content = [outputText(text)];
   if (item.type === 'reasoning') item.summary = [{ type: 'summary_text', text }];
   if (item.type === 'function_call') item.arguments = text;
 };
 type Closing = { status: 'completed' | 'incomplete'; callFollows: boolean };
 
-const CLOSE: Readonly<Record<Open['kind'], (state: State, open: Open, closing: Closing) => string>> = {
+type Closed = Pick<Open, 'place'> & { text: string };
+
+const CLOSE: Readonly<Record<Open['kind'], (state: State, open: Closed, closing: Closing) => string>> = {
   message(state, { place, text }, { status, callFollows }) {
     const { output } = state;
     const { item, kept } = place;

@@ -377,6 +377,7 @@ const common = (
     extraWrites(batch, { run }) {
       begun.leg = deps.legs.begin(batch, thread.scope, {
         run,
+        isFirst: run.run_id !== view.run_id,
         row: { from_seq: view.seq, echo, inputs, ...(request.encrypted && { encrypted: true }) },
       });
     },

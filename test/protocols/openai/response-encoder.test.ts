@@ -1,5 +1,6 @@
 import t from 'tap';
 import { nameOf } from '../../../src/protocols/openai/events.ts';
+import { marksOf } from '../../../src/protocols/openai/open-output.ts';
 import type { OutputItem } from '../../../src/protocols/openai/output.ts';
 import { replayEvents } from '../../../src/protocols/openai/replay.ts';
 import type { RunEvent, Ticket } from '../../../src/schema/run-event.ts';
@@ -271,7 +272,8 @@ t.test('creates all events again from their marks (check 52)', async (t) => {
   leg.play(executing('c2'), executing('c3'), callDone('c3'), callDone('c2'));
   leg.play(stepStart(), text('Done'), inference, stepEnd);
   leg.end({ status: 'completed' });
-  const { items, events } = leg.encoder.output;
+  const { items } = leg.encoder.output;
+  const events = marksOf(leg.encoder.output);
   const again = (after: number): string =>
     replayEvents(
       {
