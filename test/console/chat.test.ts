@@ -210,6 +210,10 @@ t.test('allows a decision on a call only in the last message', async (t) => {
   t.strictSame(states({ state: 'input-available' }), ['calling', 'answer', 'superseded']);
   const ofService = { state: 'input-available', providerExecuted: true };
   t.strictSame(states(ofService), ['calling', 'stopped', 'stopped']);
+  const shown = callsIn(message([{ ...asks, ...ofService }])).flatMap((part) =>
+    (['open', 'ended', 'inference'] as const).map((place) => callState(part, place)),
+  );
+  t.strictSame(shown, ['open', 'missing', 'requested']);
   const responded = { state: 'approval-responded', approval: { id: 'a', approved: true } };
   t.strictSame(states(responded), ['approved', 'approved', 'approved']);
 });

@@ -149,7 +149,7 @@ const testInterruptions = (t: Test, house: House, front: () => Front): void => {
     t.equal(await field(page).inputValue(), '');
   });
 
-  t.test('shows, continues and branches a thread of 2,000 messages', async (t) => {
+  t.test('shows, continues and forks a thread of 2,000 messages', async (t) => {
     const id = 'two-thousand';
     const messages = Array.from({ length: MANY - 1 }, (_, at) => ({
       role: at % 2 ? 'assistant' : 'user',
@@ -167,13 +167,13 @@ const testInterruptions = (t: Test, house: House, front: () => Front): void => {
     await page.getByText(`Number ${MANY - 199}`, { exact: true }).waitFor();
     await button(page, 'Edit and ask again').last().click();
     await page.getByLabel('Edited message').fill('Another one');
-    await button(page, 'Ask in a branch').click();
+    await button(page, 'Ask in a fork').click();
     await page.waitForURL((url) => url.searchParams.get('thread') !== id);
     await page.getByText('echo: Another one').waitFor();
-    const branch = new URL(page.url()).searchParams.get('thread');
-    // The branch has all messages, also those that were not loaded.
+    const fork = new URL(page.url()).searchParams.get('thread');
+    // The fork has all messages, also those that were not loaded.
     await eventually(
-      () => read(troupe, `/v1/threads/${branch}/messages?limit=1`),
+      () => read(troupe, `/v1/threads/${fork}/messages?limit=1`),
       ({ total }) => total === MANY + 2,
     );
     await visit.load(`/threads/${id}`);

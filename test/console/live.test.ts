@@ -21,10 +21,10 @@ import {
   wishOf,
 } from '../../src/console/screens/inbox/tickets.ts';
 import { isView, viewsIn } from '../../src/console/screens/runs/views.ts';
-import { treeOf } from '../../src/console/screens/threads/branches.ts';
+import { treeOf } from '../../src/console/screens/threads/fork-tree.ts';
 import {
-  branchesOf,
   currentOf,
+  forksOf,
   lanesOf,
   mailboxOf,
   Summary,
@@ -476,7 +476,7 @@ t.test(
       return Response.json({ id: `${at}`, ...(at !== 3 && { parent_thread_id: `${at + 1}` }) });
     });
     const found = async (given: { parent_thread_id?: string; resource_id?: string }) => {
-      const resource = branchesOf(Thread({ id: 'own', ...given }, ''));
+      const resource = forksOf(Thread({ id: 'own', ...given }, ''));
       return treeOf(resource.guard(await resource.read?.(signal), '')).map(
         ({ thread: { id }, depth }) => `${depth} ${id}`,
       );

@@ -42,9 +42,9 @@ const fileBlock = (type: string, media_type: string, title: string, data: string
 const BYTES = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('base64');
 
 export const onFiles = async (t: Test, house: House): Promise<void> => {
-  t.test('carries the files of messages into branches, forks and edits byte for byte', async (t) => {
+  t.test('carries the files of messages into forks and edits byte for byte', async (t) => {
     const { troupe } = house;
-    const id = 'files-in-branches';
+    const id = 'files-in-forks';
     const picture = fileBlock('image', 'image/png', 'cat.png', PNG);
     const link = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } };
     const sound = fileBlock('audio', 'audio/wav', 'a.wav', BYTES);
@@ -75,18 +75,18 @@ export const onFiles = async (t: Test, house: House): Promise<void> => {
     await button('Edit and ask again').last().click();
     await page.getByLabel('Edited message').fill('Listen again');
     await page.getByLabel('a.wav').waitFor();
-    await button('Ask in a branch').click();
+    await button('Ask in a fork').click();
     await page.getByText('echo: Listen again').waitFor();
-    const branch = new URL(page.url()).searchParams.get('thread') ?? '';
-    t.not(branch, id);
-    t.strictSame(await filesOf(branch), original);
+    const edited = new URL(page.url()).searchParams.get('thread') ?? '';
+    t.not(edited, id);
+    t.strictSame(await filesOf(edited), original);
     t.ok(await isDrawn(page.getByRole('img', { name: 'cat.png' })));
 
     await button('Edit and ask again').last().click();
     await page.getByLabel('Edited message').fill('Listen once more');
     await button('Ask again').click();
     await page.getByText('echo: Listen once more').waitFor();
-    t.strictSame((await filesOf(branch))[2], [sound], 'an edit keeps the files');
+    t.strictSame((await filesOf(edited))[2], [sound], 'an edit keeps the files');
 
     await go(`/threads/${id}`);
     const said = page.locator('li').filter({ has: page.getByText('Listen', { exact: true }) });

@@ -6,7 +6,7 @@ import { asks } from '../service/models.ts';
 import { ASKS_FIRST, ask, headers, read } from './ask.ts';
 import type { House } from './visit.ts';
 
-/** The playground: the chart next to the conversation, failures, branches, long threads, and the look of answers. */
+/** The playground: the chart next to the conversation, failures, forks, long threads, and the look of answers. */
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const state = (page: Page, text: string | RegExp) =>
@@ -132,7 +132,7 @@ export const onPlayground = async (t: Test, house: House): Promise<void> => {
     await page.getByText(/^Stopped by you after /).waitFor();
   });
 
-  t.test('continues an edited message in a branch, and keeps the conversation', async (t) => {
+  t.test('continues an edited message in a fork, and keeps the conversation', async (t) => {
     const { thread_id: id } = await ask(troupe, 'echo', 'Blue or red?');
     await ask(troupe, 'echo', 'Then blue', id);
     const { page, go } = await house.visit(t, WIDE);
@@ -142,12 +142,12 @@ export const onPlayground = async (t: Test, house: House): Promise<void> => {
     await recent.getByRole('button', { name: /^Blue or red\?/, pressed: true }).waitFor();
     await button(page, 'Edit and ask again').last().click();
     await page.getByLabel('Edited message').fill('Then red');
-    await button(page, 'Ask in a branch').click();
+    await button(page, 'Ask in a fork').click();
     await page.getByText('echo: Then red').waitFor();
-    const branch = new URL(page.url()).searchParams.get('thread');
-    t.not(branch, id);
+    const fork = new URL(page.url()).searchParams.get('thread');
+    t.not(fork, id);
     await page.getByText('echo: Blue or red?').waitFor();
-    await recent.locator(`button[aria-pressed="true"][title="${branch}"]`).waitFor();
+    await recent.locator(`button[aria-pressed="true"][title="${fork}"]`).waitFor();
     await recent.locator(`button[title="${id}"]`).click();
     await page.getByText('echo: Then blue').waitFor();
     const { messages } = await read(troupe, `/v1/threads/${id}/messages?limit=10`);

@@ -282,9 +282,13 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await dialog.getByRole('button', { name: 'Start', exact: true }).click();
     await page.waitForURL((url) => url.pathname.startsWith('/runs/') && !url.pathname.endsWith(waiting));
     await chart(page, 'waiting').waitFor();
+    await button(page, 'Conversation').click();
+    const conversation = page.getByTestId('run-conversation');
+    await conversation.getByText('No result yet', { exact: true }).waitFor();
     await button(page, 'Interrupt thread').click();
     await page.getByText('Interrupted; 0 dispatches').waitFor();
     await chart(page, 'done').waitFor();
+    await conversation.getByText('No result', { exact: true }).waitFor();
   });
 
   t.test('renders only the visible part of a long conversation at each moment', async (t) => {

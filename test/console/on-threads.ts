@@ -99,10 +99,10 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
     );
 
     await button(page, 'Close the other conversation').click();
-    await tab(page, 'Branches').click();
+    await tab(page, 'Forks').click();
     await page.getByRole('tabpanel').locator(`a[href="/threads/${id}"]`).click();
     await page.waitForURL((url) => url.pathname.endsWith(id));
-    await tab(page, 'Branches').click();
+    await tab(page, 'Forks').click();
     await page.getByRole('tabpanel').locator(`a[href^="/threads/${fork}"]`).waitFor();
     await button(page, 'Rename').click();
     await page.getByLabel('Title').fill('Of colours');
@@ -122,8 +122,8 @@ export const onThreads = async (t: Test, house: House): Promise<void> => {
     t.equal((await troupe.call('GET', `/v1/threads/${fork}`, undefined, headers)).status, 404);
   });
 
-  t.test('shows the branches of a chat as a tree, and the requests of a run', async (t) => {
-    const chat = { ...headers, 'x-conversation-id': 'chat-with-branches' };
+  t.test('shows the forks of a chat as a tree, and the requests of a run', async (t) => {
+    const chat = { ...headers, 'x-conversation-id': 'chat-with-forks' };
     const say = (content: string) => ({ role: 'user', content });
     const complete = (...messages: object[]) =>
       troupe.call('POST', '/v1/chat/completions', { model: 'echo', messages, user: 'oslo' }, chat);

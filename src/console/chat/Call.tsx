@@ -43,12 +43,18 @@ export type CallContext = Pick<Talk, 'decide' | 'answer'> & {
 const nothing = (): void => {};
 
 /** For conversations that are only shown. */
-export const readOnly: CallContext = {
-  place: 'shown',
+const readOnly = (place: Place): CallContext => ({
+  place,
   timeOf: () => undefined,
   decide: nothing,
   answer: nothing,
-};
+});
+
+export const READ_ONLY = {
+  open: readOnly('open'),
+  ended: readOnly('ended'),
+  inference: readOnly('inference'),
+} as const;
 
 const StateChip = ({ state }: { state: CallState }) => {
   const t = useTexts(texts);

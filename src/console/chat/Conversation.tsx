@@ -68,7 +68,7 @@ const useFollowing = (firstId: string | undefined, onStart: (() => void) | undef
   return { ref, isAway, toEnd };
 };
 
-type Acts = Pick<Talk, 'decide' | 'answer' | 'edit' | 'again'> & { branch: Talk['edit'] };
+type Acts = Pick<Talk, 'decide' | 'answer' | 'edit' | 'again'> & { fork: Talk['edit'] };
 
 /**
  * Functions whose identity is stable while the conversation is mounted, so that an unchanged message is not rendered
@@ -82,7 +82,7 @@ const useActs = (talk: Talk): Acts => {
       decide: (...given) => latest.current.decide(...given),
       answer: (call) => latest.current.answer(call),
       edit: (...given) => latest.current.edit(...given),
-      branch: (...given) => latest.current.branch?.(...given),
+      fork: (...given) => latest.current.fork?.(...given),
       again: () => latest.current.again(),
     }),
     [],
@@ -176,7 +176,7 @@ export const Conversation = (props: ConversationProps) => {
             view={view}
             context={contexts[message !== last ? 'earlier' : isBusy ? 'written' : 'last']}
             onEdit={mayEdit && message.role === 'user' ? acts.edit : undefined}
-            onBranch={talk.branch && acts.branch}
+            onFork={talk.fork && acts.fork}
             onAgain={mayEdit && message === last && message.role === 'assistant' ? acts.again : undefined}
           />
         ))}

@@ -136,12 +136,12 @@ const Editor = (props: {
   text: string;
   files: readonly FileUIPart[];
   onAsk: (text: string) => void;
-  onBranch: ((text: string) => void) | undefined;
+  onFork: ((text: string) => void) | undefined;
   onCancel: () => void;
 }) => {
   const t = useTexts(texts);
   const [text, setText] = useState(props.text);
-  const { files, onBranch } = props;
+  const { files, onFork } = props;
   const said = text.trim();
   const isEmpty = said === '' && files.length === 0;
   return (
@@ -164,9 +164,9 @@ const Editor = (props: {
         <Button small onClick={props.onCancel}>
           {t('message.cancel')}
         </Button>
-        {onBranch && (
-          <Button small disabled={isEmpty} title={t('message.branch.hint')} onClick={() => onBranch(said)}>
-            {t('message.branch')}
+        {onFork && (
+          <Button small disabled={isEmpty} title={t('message.fork.hint')} onClick={() => onFork(said)}>
+            {t('message.fork')}
           </Button>
         )}
         <Button small tone="primary" disabled={isEmpty} onClick={() => props.onAsk(said)}>
@@ -185,13 +185,13 @@ type MessageProps = {
   note?: ReactNode;
   actions?: ReactNode;
   onEdit?: Edit | undefined;
-  onBranch?: Edit | undefined;
+  onFork?: Edit | undefined;
   onAgain?: (() => void) | undefined;
 };
 
 export const Message = memo((props: MessageProps) => {
   const t = useTexts(texts);
-  const { message, view = 'readable', context, onEdit, onBranch, onAgain } = props;
+  const { message, view = 'readable', context, onEdit, onFork, onAgain } = props;
   const [isEditing, setEditing] = useState(false);
   const text = textOf(message);
   const files = filesOf(message);
@@ -206,7 +206,7 @@ export const Message = memo((props: MessageProps) => {
           text={text}
           files={files}
           onAsk={ended(onEdit)}
-          onBranch={onBranch && ended(onBranch)}
+          onFork={onFork && ended(onFork)}
           onCancel={() => setEditing(false)}
         />
       ) : (

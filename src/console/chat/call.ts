@@ -5,14 +5,15 @@ import type { Tone } from '../design/Chip.tsx';
 export type CallPart = ToolUIPart | DynamicToolUIPart;
 
 /**
- * Position of the message that contains the call: still being written, the last one, followed by others, or in a
- * conversation that is only shown.
+ * Position of the message that contains the call: still being written, the last one, or followed by others. In a
+ * conversation that is only shown: of a run that has not ended, of one that has, or of a single inference.
  */
-export type Place = 'written' | 'last' | 'earlier' | 'shown';
+export type Place = 'written' | 'last' | 'earlier' | 'open' | 'ended' | 'inference';
 
 /**
  * State of a call as its card shows it. `answer`: the page has to execute the tool. `superseded`: more was said before
- * the user acted, and the run no longer waits for the call. `open`: there is no result, for an unknown reason.
+ * the user acted, and the run no longer waits for the call. `open`: the result may follow. `missing`: it does not.
+ * `requested`: the model asked for the call, and the messages end there.
  */
 export type CallState =
   | 'calling'
@@ -24,7 +25,9 @@ export type CallState =
   | 'denied'
   | 'stopped'
   | 'superseded'
-  | 'open';
+  | 'open'
+  | 'missing'
+  | 'requested';
 
 export const callState = (part: CallPart, place: Place): CallState => {
   const isBusy = place === 'written';
@@ -49,7 +52,9 @@ export const callState = (part: CallPart, place: Place): CallState => {
 /** State of a call with complete input and no result. */
 const calledState = ({ providerExecuted }: CallPart, place: Place): CallState => {
   if (place === 'written') return 'calling';
-  if (place === 'shown') return 'open';
+  if (place === 'open') return 'open';
+  if (place === 'ended') return 'missing';
+  if (place === 'inference') return 'requested';
   if (providerExecuted) return 'stopped';
   return place === 'earlier' ? 'superseded' : 'answer';
 };
@@ -65,6 +70,8 @@ export const CALL_TONES: Record<CallState, Tone> = {
   stopped: 'none',
   superseded: 'none',
   open: 'none',
+  missing: 'none',
+  requested: 'none',
 };
 
 /** True if the model provider executes the tool instead of the service. */

@@ -24,7 +24,7 @@ export type Talk = {
   /** Replaces an earlier message and removes all messages after it. */
   edit: Edit;
   /** Like `edit`, in a separate conversation. */
-  branch?: Edit | undefined;
+  fork?: Edit | undefined;
   /** Requests another response to the last prompt. */
   again(): void;
 };

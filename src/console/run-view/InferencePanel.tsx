@@ -99,7 +99,7 @@ const Input = ({ recorded }: { recorded: Recorded }) => {
       )}
       {tools.length > 0 && <Tools tools={tools} />}
       <section className={css.section} aria-label={t('input.messages')}>
-        <h4>{t('input.messages')}</h4>
+        <h3>{t('input.messages')}</h3>
         {omitted > 0 && <p className={css.quiet}>{t('input.omitted', { count: format.number(omitted) })}</p>}
         {earlier > 0 && (
           <Button small onClick={() => setWhole(true)}>
@@ -107,7 +107,7 @@ const Input = ({ recorded }: { recorded: Recorded }) => {
           </Button>
         )}
         {messages.length === 0 && <p className={css.quiet}>{t('input.none')}</p>}
-        <Transcript messages={messages.slice(earlier)} />
+        <Transcript messages={messages.slice(earlier)} place="inference" />
       </section>
     </>
   );
@@ -117,7 +117,7 @@ const Output = ({ span, recorded }: { span: Span; recorded: Recorded }) => {
   const t = useTexts(texts);
   if (span.error) return null;
   if (!recorded.response) return <p className={css.quiet}>{t('output.none')}</p>;
-  return <Transcript messages={[recorded.response]} />;
+  return <Transcript messages={[recorded.response]} place="inference" />;
 };
 
 const count = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);

@@ -1,6 +1,6 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useMemo } from 'react';
-import { readOnly } from '../chat/Call.tsx';
+import { READ_ONLY } from '../chat/Call.tsx';
 import { Message as ChatMessage } from '../chat/Message.tsx';
 import { useMayInvoke } from '../data/identity.ts';
 import { IconButton } from '../design/Button.tsx';
@@ -27,35 +27,31 @@ const Facts = ({ said: { seq, created_at, visibility } }: { said: Said }) => {
   );
 };
 
-const OneRow = <M extends Said>({ row, actions }: { row: Row<M>; actions: ReactNode }) => (
-  <div data-internal={row.said.visibility === 'internal' || undefined} className={css.row}>
-    <ChatMessage
-      message={row.message}
-      context={readOnly}
-      note={<Facts said={row.said} />}
-      actions={actions}
-    />
-  </div>
-);
+/** Whether calls without a result may still receive one. */
+type Place = keyof typeof READ_ONLY;
 
-/**
- * A short list of messages, such as the messages of one inference.
- *
- * @public
- * @example <Transcript messages={messages} actions={(message) => <CopyButton text={message.role} />} />
- */
-export const Transcript = <M extends Said>(props: {
-  messages: readonly M[];
-  /** Buttons below a message. */
-  actions?: (message: M) => ReactNode;
-}) => {
-  const { messages, actions } = props;
+const OneRow = <M extends Said>(props: { row: Row<M>; place: Place; actions?: ReactNode }) => {
+  const { row, place, actions } = props;
+  return (
+    <div data-internal={row.said.visibility === 'internal' || undefined} className={css.row}>
+      <ChatMessage
+        message={row.message}
+        context={READ_ONLY[place]}
+        note={<Facts said={row.said} />}
+        actions={actions}
+      />
+    </div>
+  );
+};
+
+/** A short list of messages, such as the messages of one inference. */
+export const Transcript = ({ messages, place }: { messages: readonly Said[]; place: Place }) => {
   const rows = useMemo(() => rowsOf(messages), [messages]);
   return (
     <ol className={look.stack}>
       {rows.map((row) => (
         <li key={row.message.id}>
-          <OneRow row={row} actions={actions?.(row.said)} />
+          <OneRow row={row} place={place} />
         </li>
       ))}
     </ol>
@@ -90,11 +86,12 @@ export const Sheet = (props: {
   view: View;
   testId: string;
   above?: (message: Message, before: Message | undefined) => ReactNode;
+  placeOf: (message: Message) => Place;
   onFork: (message: Message) => void;
 }) => {
   const say = useTexts(forkTexts);
   const mayInvoke = useMayInvoke();
-  const { view, above, onFork } = props;
+  const { view, above, placeOf, onFork } = props;
   const { rows, virtual } = view;
   return (
     <ol className={css.sheet} style={{ height: virtual.getTotalSize() }} data-testid={props.testId}>
@@ -114,6 +111,7 @@ export const Sheet = (props: {
             {above?.(said, rows[index - 1]?.said)}
             <OneRow
               row={row}
+              place={placeOf(said)}
               actions={
                 canFork && (
                   <IconButton small icon="duplicate" label={say('here')} onClick={() => onFork(said)} />

@@ -45,7 +45,7 @@ const Conversation = ({ open }: { open: Open }) => {
   return (
     <section className={css.messages} aria-label={t('conversation')}>
       <h3>{t('conversation')}</h3>
-      <Transcript messages={messages} />
+      <Transcript messages={messages} place="open" />
     </section>
   );
 };

@@ -89,12 +89,12 @@ export const Talk = (props: {
   useMovedThreads(isBusy);
   const stats = useMemo(() => statsOf(messages), [messages]);
   const last = useLastPrompt(messages);
-  const branch: Edit = async (messageId, said, files) => {
+  const fork: Edit = async (messageId, said, files) => {
     try {
       const edited = await readBack(threadId, ({ id }) => id === messageId);
-      const fork = await forkThread(threadId, (edited?.seq ?? 1) - 1);
-      await askInFork({ threadId: fork, agentId, said, files });
-      onOpen(fork);
+      const made = await forkThread(threadId, (edited?.seq ?? 1) - 1);
+      await askInFork({ threadId: made, agentId, said, files });
+      onOpen(made);
     } catch (error) {
       toastError(error);
     }
@@ -112,7 +112,7 @@ export const Talk = (props: {
         <ChartToggle isShown={chart[0]} onChange={chart[1]} />
       </div>
       <Conversation
-        talk={{ ...talk, branch }}
+        talk={{ ...talk, fork }}
         view={view}
         earlier={earlier}
         provider={providers.length === 1 ? providers[0] : undefined}

@@ -5,19 +5,25 @@ import { EmptyState, Notice } from '../../design/Notice.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { ForkDialog } from '../../fork/ForkDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import type { Run } from '../../run-records/run.ts';
+import { isOpen, type Run } from '../../run-records/run.ts';
 import { type Message, MOST_MESSAGES, messagesOf } from '../../thread-messages/messages.ts';
 import { Sheet, useView } from '../../thread-messages/Transcript.tsx';
 import css from './RunDetail.module.css';
 import { texts } from './texts.ts';
 
-const Conversation = (props: { messages: readonly Message[]; onFork: (message: Message) => void }) => {
+const Conversation = (props: {
+  messages: readonly Message[];
+  isEnded: boolean;
+  onFork: (message: Message) => void;
+}) => {
   const t = useTexts(texts);
   const frame = useRef<HTMLElement>(null);
-  const view = useView(props.messages, frame);
+  const { messages, isEnded, onFork } = props;
+  const view = useView(messages, frame);
+  const place = isEnded ? 'ended' : 'open';
   return (
     <Scroller ref={frame} label={t('tab.conversation')} className={css.talk}>
-      <Sheet view={view} testId="run-conversation" {...props} />
+      <Sheet view={view} testId="run-conversation" placeOf={() => place} onFork={onFork} />
     </Scroller>
   );
 };
@@ -51,7 +57,7 @@ export const Talk = ({
             {all.length >= MOST_MESSAGES && (
               <Notice title={t('talk.cut', { count: MOST_MESSAGES })}>{null}</Notice>
             )}
-            <Conversation messages={visible} onFork={setFork} />
+            <Conversation messages={visible} isEnded={until === undefined && !isOpen(run)} onFork={setFork} />
             {fork && (
               <ForkDialog
                 threadId={run.thread_id}

@@ -8,7 +8,7 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { RunChip, RunLink, RunReason } from '../../run-records/RunChip.tsx';
 import type { Run } from '../../run-records/run.ts';
 import { gistOf } from '../run-detail/gist.ts';
-import { Branches } from './Branches.tsx';
+import { Forks } from './Forks.tsx';
 import { Mailbox } from './Mailbox.tsx';
 import css from './Threads.module.css';
 import { texts } from './texts.ts';
@@ -96,7 +96,7 @@ export const Side = ({
         {tab === 'runs' && <Runs runs={runs} />}
         {tab === 'mailbox' && <Mailbox threadId={thread.id} />}
         {tab === 'events' && <Events events={events} />}
-        {tab === 'lineage' && <Branches thread={thread} />}
+        {tab === 'lineage' && <Forks thread={thread} />}
         {tab === 'metadata' && (
           <div className={css.part}>
             <Json value={thread} label={t('meta.title')} />

@@ -7,7 +7,7 @@ import { Scroller } from '../../design/Scroller.tsx';
 import { ForkDialog } from '../../fork/ForkDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { RunChip, RunLink } from '../../run-records/RunChip.tsx';
-import type { Run } from '../../run-records/run.ts';
+import { isOpen, type Run } from '../../run-records/run.ts';
 import { type Message, runIdOf } from '../../thread-messages/messages.ts';
 import { Sheet, useView } from '../../thread-messages/Transcript.tsx';
 import css from './Threads.module.css';
@@ -99,6 +99,10 @@ export const Conversation = ({
           const id = runIdOf(message);
           if (id === undefined || (before && runIdOf(before) === id)) return null;
           return <Separator id={id} run={known.get(id)} />;
+        }}
+        placeOf={(message) => {
+          const run = known.get(runIdOf(message) ?? '');
+          return run && isOpen(run) ? 'open' : 'ended';
         }}
         onFork={setFork}
       />

@@ -111,9 +111,9 @@ const summaryOf = ({ metadata, ...thread }: Thread): Summary => ({
   updated_at: metadata.updated_at ?? metadata.created_at ?? 0,
 });
 
-/** Its ancestors and children, and the threads of its resource: a front end gives all branches of a chat the same one. */
-export const branchesOf = (thread: Thread): Resource<Summary[]> => ({
-  path: pathOf`/v1/threads/${thread.id}/branches`,
+/** Its ancestors and children, and the threads of its resource: a front end gives all forks of a chat the same one. */
+export const forksOf = (thread: Thread): Resource<Summary[]> => ({
+  path: pathOf`/v1/threads/${thread.id}/forks`,
   query: { parent: thread.parent_thread_id, resource: thread.resource_id },
   guard: list(Summary),
   read: async (signal) => {

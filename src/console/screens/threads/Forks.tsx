@@ -7,15 +7,15 @@ import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { shortId } from '../../run-records/RunChip.tsx';
 import { threadHref } from '../../run-records/run.ts';
-import { type Branch, treeOf } from './branches.ts';
+import { type Fork, treeOf } from './fork-tree.ts';
 import css from './Threads.module.css';
 import { texts } from './texts.ts';
-import { branchesOf, MOST_CHILDREN, type Thread } from './thread.ts';
+import { forksOf, MOST_CHILDREN, type Thread } from './thread.ts';
 
 /** Levels beyond this one are not indented further. */
 const DEEPEST = 8;
 
-const Row = ({ branch: { thread, depth }, current }: { branch: Branch; current: string }) => {
+const Row = ({ fork: { thread, depth }, current }: { fork: Fork; current: string }) => {
   const t = useTexts(texts);
   const { id, title, preview, agent_id, forked_from, updated_at } = thread;
   const isCurrent = id === current;
@@ -25,7 +25,7 @@ const Row = ({ branch: { thread, depth }, current }: { branch: Branch; current: 
       aria-current={isCurrent || undefined}
       style={{ paddingInlineStart: 14 + Math.min(depth, DEEPEST) * 18 }}
     >
-      <span className={`${look.cut} ${css.branch}`} dir="auto">
+      <span className={`${look.cut} ${css.fork}`} dir="auto">
         <ScreenLink to={threadHref(id)} title={id}>
           {title ?? preview ?? <code>{shortId(id)}</code>}
         </ScreenLink>
@@ -47,23 +47,22 @@ const Row = ({ branch: { thread, depth }, current }: { branch: Branch; current: 
 };
 
 /** The threads that this one comes from, those that come from it, and the others of its resource, such as a chat. */
-export const Branches = ({ thread }: { thread: Thread }) => {
+export const Forks = ({ thread }: { thread: Thread }) => {
   const t = useTexts(texts);
-  const query = useResource(branchesOf(thread));
+  const query = useResource(forksOf(thread));
   return (
     <Loaded query={query}>
       {(found) => {
-        const branches = treeOf(found);
-        if (branches.length <= 1)
-          return <EmptyState title={t('tab.lineage')}>{t('lineage.none')}</EmptyState>;
+        const forks = treeOf(found);
+        if (forks.length <= 1) return <EmptyState title={t('tab.lineage')}>{t('lineage.none')}</EmptyState>;
         return (
           <>
             {found.length >= MOST_CHILDREN && (
               <Notice plain title={t('lineage.cut', { count: MOST_CHILDREN })} />
             )}
             <ul className={look.divided}>
-              {branches.map((branch) => (
-                <Row key={branch.thread.id} branch={branch} current={thread.id} />
+              {forks.map((fork) => (
+                <Row key={fork.thread.id} fork={fork} current={thread.id} />
               ))}
             </ul>
           </>

@@ -1,10 +1,10 @@
 import type { Summary } from './thread.ts';
 
-/** A thread in the tree of its branches. */
-export type Branch = { thread: Summary; depth: number };
+/** A thread in the tree of its forks. */
+export type Fork = { thread: Summary; depth: number };
 
 /** Returns the threads in the order of their tree, each below its parent; those of one parent by their forks. */
-export const treeOf = (threads: readonly Summary[]): Branch[] => {
+export const treeOf = (threads: readonly Summary[]): Fork[] => {
   const known = new Map(threads.map((thread) => [thread.id, thread]));
   const below = new Map<string | undefined, Summary[]>();
   for (const thread of known.values()) {
@@ -14,7 +14,7 @@ export const treeOf = (threads: readonly Summary[]): Branch[] => {
   }
   const seqOf = ({ forked_from }: Summary): number => forked_from?.seq ?? 0;
   const placed = new Set<string>();
-  const place = (parent: string | undefined, depth: number): Branch[] =>
+  const place = (parent: string | undefined, depth: number): Fork[] =>
     (below.get(parent) ?? [])
       .toSorted((a, b) => seqOf(a) - seqOf(b) || a.updated_at - b.updated_at)
       .flatMap((thread) => {
