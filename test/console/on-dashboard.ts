@@ -55,6 +55,8 @@ export const onDashboard = async (t: Test, house: House): Promise<void> => {
     );
     await needs.getByText("agent 'broken' references missing model 'short-lived'").waitFor();
     await needs.getByText(/runs? (is|are) waiting for a decision/).waitFor();
+    const now = page.getByRole('region', { name: 'Now' });
+    await now.getByText('No active runs.').waitFor();
     await page.getByRole('region', { name: 'Recent failures' }).getByText('Page the other team').waitFor();
     await row.getByRole('link', { name: 'Open failed run' }).click();
     await page.waitForURL(`**/runs/${failed.run_id}`);
@@ -70,7 +72,7 @@ export const onDashboard = async (t: Test, house: House): Promise<void> => {
     await go('/?range=7d');
     const chart = page.getByRole('slider', { name: 'Runs', exact: true });
     await chart.press('End');
-    t.match(await chart.getAttribute('aria-valuetext'), /\d\d:\d\d – \d\d:\d\d, .*Failed/);
+    t.match(await chart.getAttribute('aria-valuetext'), /\d\d:\d\d – .*\d\d:\d\d, .*Failed/);
     await chart.press('Shift+ArrowLeft');
     await chart.press('Enter');
     await page.waitForURL(RANGE);

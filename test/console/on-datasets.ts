@@ -69,7 +69,7 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
   });
 
   t.test('follows a running eval run and compares it once it has ended', async (t) => {
-    const { page, go } = await house.visit(t);
+    const { page, go, asked, rest } = await house.visit(t);
     const fixtures = [{ id: 'f', user_input: 'Hello' }];
     await call('POST', '/v1/eval/datasets', { id: 'slowly', spec: { description: '', fixtures } });
     const play = async (): Promise<string> => {
@@ -92,6 +92,18 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     troupe.models.release();
     await page.getByTestId('eval-diff-banner').waitFor();
     t.equal(await page.getByTestId('eval-diff-banner').getAttribute('data-verdict'), 'clean');
+
+    const other = await call('POST', '/v1/eval/runs', { dataset_id: 'slowly', mode: 'scripted' });
+    const scripted = String(Object(other.body.run).id);
+    const { length: before } = asked;
+    await go(`/eval-runs/${second}?baseline=${scripted}`);
+    await page.getByText('These runs cannot be compared').waitFor();
+    await rest();
+    t.strictSame(
+      asked.slice(before).filter((line) => line.includes('baseline')),
+      [],
+      'the service would refuse to compare runs of two modes',
+    );
     await call('DELETE', '/v1/eval/datasets/slowly');
   });
 

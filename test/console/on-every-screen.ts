@@ -18,6 +18,7 @@ const SCREENS = [
   '/agents/default?tab=connect',
   '/agents/creative?tab=advanced',
   '/agents/permission?tab=plugins',
+  '/agents/permission?tab=history',
   '/agents/default/dashboard',
   '/skills',
   '/skills/greeting',
@@ -115,14 +116,13 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
       typeof text === 'string' && text !== chinese[key] && /[a-z]{3}/.test(text) ? [text] : [],
     ),
   );
-  /** Serious and critical violations that axe reports. */
+  /** All violations that axe reports. */
   const barriers = async (page: Page, path: string, rules: object): Promise<unknown> => {
     // The shell is the same on all screens, so it is checked only once.
     const known = path === '/' ? [] : [['aside'], ['header:has(+ main)']];
     const options = { resultTypes: ['violations'], preload: false, ...rules };
     return page.evaluate(`axe.run({ exclude: ${JSON.stringify(known)} }, ${JSON.stringify(options)}).then(({ violations }) =>
       violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
         .flatMap(({ id, nodes }) => nodes.map(({ html, any }) => id + ': ' + html.slice(0, 200) + ' ' + (any[0]?.message ?? ''))))`);
   };
 

@@ -119,11 +119,19 @@ export const onMachines = async (t: Test, house: House): Promise<void> => {
     };
     await troupe.call('POST', '/v1/config/mcp-servers', server, headers);
     t.teardown(() => troupe.call('DELETE', `/v1/config/mcp-servers/${id}`, undefined, headers));
-    const { page, go } = await house.visit(t);
+    const { page, go, asked, rest } = await house.visit(t);
     await go(`/mcp-servers/${id}`);
     await page.getByRole('link', { name: 'mcp__with_dashes__get_sum' }).waitFor();
     await page.getByRole('link', { name: 'mcp__with_dashes__print_env' }).waitFor();
     t.equal(await page.getByText('not registered').count(), 0);
+    // The page of a tool without an entry asks for none: a 404 would be an error message of the browser.
+    await page.getByRole('link', { name: 'mcp__with_dashes__get_sum' }).click();
+    await page.getByText('The source of the tool defines its description.').waitFor();
+    await rest();
+    t.strictSame(
+      asked.filter((line) => line.includes('/v1/config/tools/mcp__')),
+      [],
+    );
   });
 
   t.test('shows the progress of a task at another service', async (t) => {

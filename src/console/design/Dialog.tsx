@@ -27,6 +27,8 @@ export const Dialog = ({ title, onClose, size = 460, staysOnClick = false, child
       size={size}
       title={<span className={css.title}>{title}</span>}
       withCloseButton={false}
+      // The dialog is outside of the main part, where a header would be another banner of the page.
+      attributes={{ header: { role: 'presentation' } }}
       closeOnClickOutside={!staysOnClick}
     >
       <div className={css.body}>{children}</div>

@@ -24,7 +24,7 @@ import { Usage } from './Usage.tsx';
 
 const Section = ({ title, children }: { title: string; children: ReactNode }) => (
   <section className={css.section} aria-label={title}>
-    <h4>{title}</h4>
+    <h3>{title}</h3>
     {children}
   </section>
 );
@@ -195,9 +195,9 @@ export const SpanPanel = (props: {
   return (
     <section className={css.panel} aria-label={t('panel')} data-testid="span-panel">
       <header className={css.panelHead}>
-        <h3>
+        <h2>
           <span className={css.kind}>{kind}</span> <code>{name}</code>
-        </h3>
+        </h2>
         {server !== undefined && <Chip>{server}</Chip>}
         {span.attempt !== undefined && <Chip>{t('attempt', { attempt: span.attempt })}</Chip>}
         {span.hasFailed && <Chip tone="error">{t('failed')}</Chip>}

@@ -9,7 +9,7 @@ import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { RunChip, RunReason, shortId } from '../../run-records/RunChip.tsx';
 import { durationOf, isOpen, type Run, runHref } from '../../run-records/run.ts';
-import { endedIn, failuresIn, RUNNING, WAITING } from './open-runs.ts';
+import { endedIn, failuresIn, RUNNING } from './open-runs.ts';
 import { texts } from './texts.ts';
 
 /** Rows of runs: the first words of their input lead to the run. */
@@ -49,11 +49,11 @@ const Rows = ({ runs, none }: { runs: readonly Run[]; none: string }) => (
   </ul>
 );
 
+/** Runs that wait are counted among the required actions only. */
 export const OpenRuns = () => {
   const t = useTexts(texts);
   const format = useFormat();
   const running = useResource(RUNNING);
-  const waiting = useResource(WAITING).data;
   return (
     <Card
       flush
@@ -62,9 +62,7 @@ export const OpenRuns = () => {
       actions={<ScreenLink to="/runs?status=running">{t('all.runs')}</ScreenLink>}
     >
       <Loaded query={running} plain>
-        {({ items }) => (
-          <Rows runs={[...items.slice(0, MOST_SHOWN), ...(waiting?.items ?? [])]} none={t('now.none')} />
-        )}
+        {({ items }) => <Rows runs={items} none={t('now.none')} />}
       </Loaded>
     </Card>
   );

@@ -87,17 +87,18 @@ const Baselines = ({ run, baseline }: { run: Run; baseline: string | undefined }
   const format = useFormat();
   const [, setQuery] = useQueryState();
   const runs = useEvalRuns(run.dataset_id).data ?? [];
+  const chosen = runs.find(({ id }) => id === baseline);
   const others = runs.filter(
-    (other) => other.id !== run.id && !isRunning(other) && obstacleOf(other, run) === undefined,
+    (other) =>
+      other === chosen || (other.id !== run.id && !isRunning(other) && obstacleOf(other, run) === undefined),
   );
-  const isOther = baseline !== undefined && others.every(({ id }) => id !== baseline);
   return (
     <FilterSelect
       label={t('run.baseline')}
       value={baseline ?? ''}
       options={[
         ['', t('run.noBaseline')],
-        ...(isOther ? [[baseline, baseline] as const] : []),
+        ...(baseline !== undefined && !chosen ? [[baseline, baseline] as const] : []),
         ...others.map(
           (other) =>
             [

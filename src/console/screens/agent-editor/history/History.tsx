@@ -113,13 +113,13 @@ const Versions = () => {
             <table className={css.table} hidden={events.length === 0}>
               <thead>
                 <tr>
-                  <th scope="col" aria-label={t('compare')} />
+                  <th scope="col">{t('compare')}</th>
                   {COLUMNS.map((column) => (
                     <th key={column} scope="col">
                       {t(`column.${column}`)}
                     </th>
                   ))}
-                  <th scope="col" aria-label={t('column.actions')} />
+                  <th scope="col">{t('column.actions')}</th>
                 </tr>
               </thead>
               <tbody>
