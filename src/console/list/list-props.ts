@@ -40,7 +40,7 @@ export type ListProps<Row> = {
   fresh?: Fresh;
   /** Shown if there are no rows at all. */
   empty: ReactNode;
-  /** Shows all rows on one page. Beyond some hundreds, only the visible rows are rendered. */
+  /** Shows all rows on one page. Beyond a hundred, only the visible rows are rendered. */
   unpaged?: boolean;
   /** The service has found and sorted the rows, all of which are shown. */
   isPaged?: boolean;

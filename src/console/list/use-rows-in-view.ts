@@ -1,7 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 
-/** Longer lists render only the visible rows. */
-const ALL_MADE = 500;
+/**
+ * Longer lists render only the visible rows: the largest page that users choose is rendered whole, but not a page of a
+ * live list of the service, which is rendered again after each change of one of its rows.
+ */
+const ALL_MADE = 100;
 
 const rowHeight = (): number =>
   Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row'), 10) || 34;
