@@ -4,7 +4,7 @@ import type { Dispatch, DispatchStatus } from '../../schema/dispatch.ts';
 import type { EVENT_KINDS } from '../../schema/event-kinds.ts';
 import type { RuntimeDeps } from '../deps.ts';
 import { logEvent, type Write } from '../ledger/transaction.ts';
-import { CLAIMED } from './transitions.ts';
+import { claimedStatus } from './transitions.ts';
 
 /** Creates and changes dispatch records (runtime.md 2.8, 10.4). Statuses come from the machine. */
 
@@ -99,7 +99,7 @@ export const claimChanges = (
   claimed_by: worker,
   lease_until: at + settings.mailbox.lease_ms,
   dispatch_instance_id: session_id,
-  run_status: CLAIMED,
+  run_status: claimedStatus(),
   updated_at: at,
 });
 

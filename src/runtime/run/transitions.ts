@@ -63,7 +63,7 @@ export const answeredRun = (run: RunRecord): RunRecord =>
   hasTag(run, 'waiting') ? { ...run, ...inState(answeredState(run.machine_state)) } : run;
 
 /** The status of a run from the commit of its claim. */
-export const CLAIMED: RunStatus = inState(claimedState('created')).status;
+export const claimedStatus = (): RunStatus => inState(claimedState('created')).status;
 
 export type RunSeed = {
   run_id: string;

@@ -11,7 +11,7 @@ import { deliver, putDispatch, putRun, type Write } from '../ledger/transaction.
 import { advanceDispatch, claimChanges, logDispatch } from '../run/dispatch-records.ts';
 import { endDormant } from '../run/end-inactive.ts';
 import { subjectOfRun } from '../run/payer.ts';
-import { CLAIMED, claimedRun } from '../run/transitions.ts';
+import { claimedRun, claimedStatus } from '../run/transitions.ts';
 
 /**
  * The queued dispatches of one thread, in claim order. All functions write into the commit of the caller; dispatches
@@ -49,7 +49,8 @@ export type Claimed = {
 export const createQueue = (deps: RuntimeDeps, ledger: Ledger): Queue => {
   const open = deps.store.dispatches.openOf(ledger.scope, ledger.id);
   const waiting = open.filter((dispatch) => dispatch.status === 'Queued');
-  const started = waiting.filter(({ run_status }) => run_status === CLAIMED);
+  const claimed = claimedStatus();
+  const started = waiting.filter(({ run_status }) => run_status === claimed);
   const queue: Queue = {
     deps,
     ledger,
