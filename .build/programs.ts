@@ -32,8 +32,11 @@ export const TARGET = 'node20.19';
 /** Modules of Node that a start does not need: together they take a tenth of its time. */
 const LATER_BUILTINS = ['child_process', 'dns', 'http', 'readline', 'zlib'];
 
-/** Packages that a start evaluates no part of, although modules that it loads import them. */
-const LATER_PACKAGES = ['re2js'];
+/** Packages that a start reads no part of, although modules that it loads import them. Each has a file. */
+const LATER_PACKAGES = ['image-size', 're2js'];
+
+/** CommonJS, because the first use of an export loads it synchronously. */
+const fileOf = (name: string): string => `${name}.cjs`;
 
 const LATER = '\0later:';
 
@@ -45,11 +48,15 @@ const laterModules: Plugin = {
   name: 'later-modules',
   resolveId: {
     order: 'pre',
-    filter: { id: new RegExp(`^(?:node:(?:${LATER_BUILTINS.join('|')})|${LATER_PACKAGES.join('|')})$`) },
-    handler(name, _, { kind }) {
-      if (kind === 'import-statement') return { id: LATER + name, moduleSideEffects: false };
-      return LATER_PACKAGES.includes(name) ? undefined : { id: name, external: true };
+    filter: {
+      id: new RegExp(
+        `^(?:node:(?:${LATER_BUILTINS.join('|')})|(?:\\./)?(?:${LATER_PACKAGES.join('|')})(?:\\.cjs)?)$`,
+      ),
     },
+    handler: (name, _, { kind }) =>
+      kind === 'import-statement'
+        ? { id: LATER + name, moduleSideEffects: false }
+        : { id: name, external: true },
   },
   load: {
     filter: { id: new RegExp(`^${LATER}`) },
@@ -62,7 +69,8 @@ const laterModule = async (name: string): Promise<string> => {
   const isPackage = LATER_PACKAGES.includes(name);
   const names = Object.keys(await import(name)).filter((each) => /^\w+$/.test(each) && each !== 'default');
   return [
-    `const load = (name) => ${isPackage ? `require('${name}')` : `process.getBuiltinModule('${name}')`}[name];`,
+    'let loaded;',
+    `const load = (name) => (loaded ??= ${isPackage ? `require('./${fileOf(name)}')` : `process.getBuiltinModule('${name}')`})[name];`,
     'const later = (name) => new Proxy(function () {}, {',
     '  apply: (_, self, given) => Reflect.apply(load(name), self, given),',
     '  construct: (_, given) => Reflect.construct(load(name), given),',
@@ -121,6 +129,13 @@ const PROGRAMS: readonly Program[] = [
         groups: [{ debugName: 'layers', name: layerOf() }],
       },
     },
+  },
+  {
+    platform: 'node',
+    transform: { target: TARGET },
+    input: Object.fromEntries(LATER_PACKAGES.map((name) => [name, name])),
+    plugins: [asciiOnly],
+    output: { dir: 'dist', format: 'cjs', exports: 'named', entryFileNames: fileOf('[name]') },
   },
   {
     platform: 'browser',
