@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { createHostCheck } from '../http/hosts.ts';
 import { hostOf, urlOf } from '../http/listen-address.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
@@ -68,7 +69,7 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
       return urlOf(scheme, address, port);
     },
     async loadRoutes(url) {
-      const { createProtocols } = await loadSurface();
+      const { createProtocols } = await loadSurface({ isListening: url !== '' });
       const reach = { host, url, isOpen: boundary.isOpen, isOpenToAll };
       const protocols = createProtocols(foundation, { ...exposed, signIn }, inspection, reach);
       http.complete(protocols.surface);
@@ -77,11 +78,38 @@ export const createServer = (foundation: Foundation, exposed: Exposed): Server =
   };
 };
 
-/** The parts are loaded one after the other, so that health checks are answered in between. */
-const loadSurface = async (): Promise<typeof import('./surface.ts')> => {
-  await import('../routes/table.ts');
-  await import('../routes/a2a/adapter.ts');
-  await import('../routes/openai/index.ts');
+/** Parts of the surface, of which each takes some 10 ms to load. */
+const PARTS: readonly (() => Promise<unknown>)[] = [
+  () => import('../routes/control-plane.ts'),
+  () => import('../routes/chat/runs.ts'),
+  () => import('../routes/ag-ui/runs.ts'),
+  () => import('../routes/eval-runs.ts'),
+  () => import('../routes/eval-datasets.ts'),
+  () => import('../routes/threads.ts'),
+  () => import('../routes/users.ts'),
+  () => import('../routes/table.ts'),
+  () => import('../routes/a2a/adapter.ts'),
+  () => import('../routes/openai/index.ts'),
+  () => import('./surface.ts'),
+];
+
+/** Time for requests before each part. A client that retries until the port is open sends its request within it. */
+const PAUSE_MS = 2;
+
+/** Loads one part after the other, so that health checks are answered in between. */
+const loadSurface = async ({
+  isListening,
+}: {
+  isListening: boolean;
+}): Promise<typeof import('./surface.ts')> => {
+  const pause = async (): Promise<void> => {
+    if (isListening) await setTimeout(PAUSE_MS);
+  };
+  for (const load of PARTS) {
+    await pause();
+    await load();
+  }
+  await pause();
   return import('./surface.ts');
 };
 
