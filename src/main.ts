@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=64 --min-semi-space-size=16
+#!/usr/bin/env -S node --max-semi-space-size=64 --min-semi-space-size=32
 import module from 'node:module';
 
 /** Time after which the compile cache is written, so that also a service that is killed leaves one. */

@@ -39,7 +39,7 @@ After=network-online.target
 
 [Service]
 Type=exec
-ExecStart=${command(node)} --max-semi-space-size=64 --min-semi-space-size=16 ${command(main)} serve
+ExecStart=${command(node)} --max-semi-space-size=64 --min-semi-space-size=32 ${command(main)} serve
 ${environment.join('\n')}
 # SERVICE_ADMIN_API_BEARER_TOKEN, SERVICE_SECRETS_KEY and the keys of providers, readable by root only. Programs of the
 # same user can read them in /proc; credentials (LoadCredential=) with the variables that end in _FILE avoid that.
