@@ -139,19 +139,28 @@ const shippedRow = (
 const whole = (number: number | null | undefined): number | null =>
   number === null || number === undefined ? null : Math.floor(number);
 
-type Refused = Extract<SinkOutcome, { result: 'refused' }>;
+type Unapplied = Exclude<SinkOutcome, { result: 'applied' }>;
+type Why = Extract<SinkOutcome, { result: 'refused' }>['why'] | 'abandoned';
 
-/** Whether the member has lost its place, so that nothing that follows can be stored. */
-export const isLost = ({ why }: Refused): boolean => why === 'fenced' || why === 'behind';
+const whyOf = (outcome: Unapplied): Why => (outcome.result === 'abandoned' ? 'abandoned' : outcome.why);
+
+/** Whether the member has lost its place or its sink, so that nothing that follows can be stored. */
+export const isLost = (outcome: Unapplied): boolean =>
+  ['fenced', 'behind', 'abandoned'].includes(whyOf(outcome));
 
 /** Whether the batch alone is at fault. */
-export const isOfBatch = ({ why }: Refused): boolean =>
-  why === 'not-owner' || why === 'clash' || why === 'invalid';
+export const isOfBatch = (outcome: Unapplied): boolean =>
+  ['not-owner', 'clash', 'invalid'].includes(whyOf(outcome));
 
-/** Returns the error that callers of a refused batch receive. */
-export const refusalOf = ({ why, error }: Refused): Outcome => REFUSALS[why](error);
+/** Returns the error that callers of a batch receive that is not known to be stored. */
+export const refusalOf = (outcome: Unapplied): Outcome => REFUSALS[whyOf(outcome)](outcome.error);
 
-const REFUSALS: Record<Refused['why'], (cause: Error) => Outcome> = {
+const REFUSALS: Record<Why, (cause: Error) => Outcome> = {
+  abandoned: (cause) =>
+    new Unavailable(
+      'the connection to the database was closed before it confirmed this change, which may be stored or not',
+      { cause },
+    ),
   fenced: (cause) =>
     new Unavailable('this member has lost its place, and another one may have its work; try again', {
       cause,
