@@ -7,7 +7,7 @@ import type { ShippedBatch, ShippedRow, Sink, SinkOutcome } from './sink.ts';
 import { keysUnder } from './table.ts';
 
 /**
- * Turns the batches of a group into what a database stores of them.
+ * Turns the batches of a group into rows of a database.
  *
  * Guarantees: a batch contains its net writes, each row at most once with its last value, and nothing for a row that it
  * added and removed. What it clears includes rows of earlier batches of the group, so that each batch can be sent alone.
@@ -17,10 +17,10 @@ import { keysUnder } from './table.ts';
 
 /** One write, or the clearing of one prefix. A group has at least one batch, however large. */
 export const MOST_WRITES = 4000;
-/** Of values, in UTF-16 code units. */
+/** Length of the texts of a group, in UTF-16 code units. */
 export const MOST_TEXT = 8 * 2 ** 20;
 
-/** What a store ships, and where to. */
+/** The sink of a store, and the parts of its tables in the database. */
 export type Shipping = {
   readonly sink: Sink;
   /** Returns the number and the home of a shipped table; undefined for tables that are not shipped. */

@@ -33,8 +33,8 @@ export type Columns = Partial<Pick<ShippedRow, 'scope' | 'a' | 'b' | 'c' | 'd' |
  */
 export type ShippedBatch = {
   /**
-   * What the batch builds on: once a batch was refused, all later ones of its lineage in the group are refused too. Null
-   * for rows of a member. Other than `owners`, it is the number of the thread from the start.
+   * The lineage that the batch builds on: once a batch was refused, all later ones of its lineage in the group are refused
+   * too. Null for rows of a member. Unlike `owners`, it is already the number of the thread while one member owns all.
    */
   lineage: bigint | null;
   /** The lineages that its rows belong to. The member must own each. */
