@@ -13,7 +13,7 @@ import {
   renewRow,
 } from './member-rows.ts';
 import type { Claimed, FenceRequest, MemberLoad, MembersView, MemberToJoin } from './members.ts';
-import { prepare } from './prepare.ts';
+import { type PrepareOptions, prepare } from './prepare.ts';
 import { refusalBy } from './refusals.ts';
 import { type CommitNotice, createSink } from './sink.ts';
 import { createStatements } from './statements.ts';
@@ -86,13 +86,20 @@ const LONGEST_TIMEOUT_MS = 5000;
  * @throws DatabaseRefused with a message of one line that has no secret
  */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const { schema, pooled, leaseTtlMs, poolSize, newId } = options;
+  const { schema, pooled, leaseTtlMs, durability, poolSize, newId } = options;
   const connection = readDatabaseUrl(options.url);
   if (connection.warning !== undefined) options.warn(connection.warning);
   const connector = createConnector(connection);
   const statements = createStatements(options);
   const timeoutMs = Math.min(leaseTtlMs / 2, LONGEST_TIMEOUT_MS);
-  const toPrepare = { schema, pooled, leaseTtlMs, newClusterId: newId(), timeoutMs: PREPARE_TIMEOUT_MS };
+  const toPrepare: PrepareOptions = {
+    schema,
+    pooled,
+    leaseTtlMs,
+    durability,
+    newClusterId: newId(),
+    timeoutMs: PREPARE_TIMEOUT_MS,
+  };
   const cluster = await prepare(connector, toPrepare).catch((error: unknown) => {
     throw refusalBy(error, connection);
   });

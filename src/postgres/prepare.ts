@@ -11,6 +11,7 @@ export type PrepareOptions = {
   schema: string;
   pooled: boolean;
   leaseTtlMs: number;
+  durability: 'process' | 'power';
   /** The id of the cluster when this member makes the schema. */
   newClusterId: string;
   timeoutMs: number;
@@ -31,16 +32,24 @@ export const prepare = async (connector: Connector, options: PrepareOptions): Pr
 
 const OLDEST_SERVER = 140_000;
 
-type ServerRow = { version: string; number: number; replica: boolean };
+type ServerRow = { version: string; number: number; replica: boolean; flushes: string };
 
-const checkServer = async (connection: Connection, { timeoutMs }: PrepareOptions): Promise<string> => {
+const checkServer = async (
+  connection: Connection,
+  { timeoutMs, durability }: PrepareOptions,
+): Promise<string> => {
   const text = `SELECT current_setting('server_version') AS version,
-    current_setting('server_version_num')::integer AS number, pg_is_in_recovery() AS replica`;
+    current_setting('server_version_num')::integer AS number, pg_is_in_recovery() AS replica,
+    current_setting('synchronous_commit') AS flushes`;
   const [row] = await connection.query<ServerRow>({ text, values: [] }, timeoutMs);
   if (!row || row.number < OLDEST_SERVER) {
     throw new DatabaseRefused(`the server must be PostgreSQL 14 or newer (it is ${row?.version})`);
   }
   if (row.replica) throw new DatabaseRefused('the server is a read replica: every member needs the primary');
+  // A member would be ahead of the truth after a crash of the server. With `process` each commit sets its own.
+  if (row.flushes === 'off' && durability === 'power') {
+    throw new DatabaseRefused('the server loses commits in a crash: its synchronous_commit must not be off');
+  }
   // Debian adds its package to the version.
   return row.version.split(' ', 1)[0] ?? row.version;
 };

@@ -67,7 +67,7 @@ t.test('finds citations and numbered headings', async (t) => {
 
 const known = new Map(
   manual
-    .filter(({ file }) => file.startsWith('src/docs/reference/'))
+    .filter(({ file }) => /^src\/docs\/(?:design|reference)\//.test(file))
     .map((page) => [posix.basename(page.file, '.md'), { ...page, numbers: numbersOf(page) }]),
 );
 

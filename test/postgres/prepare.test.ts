@@ -26,7 +26,13 @@ const connectorOf = (answers: Answers) => {
   const answer = ({ text, name }: Statement, known: Set<string>): object[] => {
     if (text.includes('server_version')) {
       return [
-        { version: '15.18 (Debian 15.18-0+deb12u1)', number: 150_018, replica: false, ...answers.server },
+        {
+          version: '15.18 (Debian 15.18-0+deb12u1)',
+          number: 150_018,
+          replica: false,
+          flushes: 'on',
+          ...answers.server,
+        },
       ];
     }
     if (text.includes('pg_class')) return [{ exists: true }];
@@ -67,6 +73,7 @@ const OPTIONS: PrepareOptions = {
   schema: 'troupe',
   pooled: false,
   leaseTtlMs: 10_000,
+  durability: 'power',
   newClusterId: 'new',
   timeoutMs: 1000,
 };
@@ -85,6 +92,11 @@ t.test('rejects every other one with one line', async (t) => {
       'the server must be PostgreSQL 14 or newer (it is 13.4)',
     ],
     [{ server: { replica: true } }, {}, 'the server is a read replica: every member needs the primary'],
+    [
+      { server: { flushes: 'off' } },
+      {},
+      'the server loses commits in a crash: its synchronous_commit must not be off',
+    ],
     [{ version: '4' }, {}, 'the database has schema 4, this program knows 1'],
     [{ version: 'x' }, {}, 'the database has schema x, this program knows 1'],
     [{ meta: { ready: 'false' } }, {}, "the schema 'troupe' is not ready: a copy into it is not complete"],
@@ -100,6 +112,8 @@ t.test('rejects every other one with one line', async (t) => {
     await t.rejects(prepare(connector, { ...OPTIONS, ...given }), { name: 'DatabaseRefused', message });
     t.strictSame(open, [], 'no connection is left');
   }
+  const unsafe = connectorOf({ server: { flushes: 'off' } });
+  await t.resolves(prepare(unsafe.connector, { ...OPTIONS, durability: 'process' }), 'commits set their own');
   const pooled = connectorOf({ sharesNames: true });
   await t.resolves(prepare(pooled.connector, { ...OPTIONS, pooled: true }), 'no statement has a name');
 });
