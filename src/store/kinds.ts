@@ -94,7 +94,8 @@ export const SHIPPED: readonly ShippedKind[] = [
   kind(20, 'config', noColumns, COMMON),
   kind(21, 'documents', noColumns, COMMON),
   kind(22, 'publications', noColumns, { ...COMMON, isAppended: true }),
-  kind(23, 'resource_versions', noColumns, { ...COMMON, isAppended: true }),
+  // A preview becomes a version when it is published, so its row is put again.
+  kind(23, 'resource_versions', noColumns, COMMON),
   kind(24, 'audit', noColumns, { ...COMMON, isAppended: true }),
   kind(25, 'datasets', noColumns, COMMON),
   kind(26, 'dataset_fixtures', noColumns, COMMON),
@@ -115,7 +116,6 @@ export const SHIPPED: readonly ShippedKind[] = [
   kind(41, 'usage', usageColumns, COMMON),
   kind(42, 'responses', responseColumns),
   kind(43, 'transcripts', transcriptColumns),
-  kind(44, 'thread_transcripts'),
   kind(45, 'access_events', accessColumns, COMMON),
   kind(46, 'admin_addresses', noColumns, COMMON),
   kind(47, 'authorizations', noColumns, COMMON),
@@ -126,7 +126,7 @@ export const SHIPPED: readonly ShippedKind[] = [
   kind(52, 'past_states'),
   kind(53, MARKS, dueNow, WORK),
   // Derived from the sealed part of a record, which a load does not open.
-  kind(54, 'config_unpublished', noColumns, COMMON),
+  kind(44, 'config_unpublished', noColumns, COMMON),
 ];
 
 /** Tables of the folder alone. */

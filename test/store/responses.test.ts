@@ -54,11 +54,11 @@ t.test('removes legs that are older than a time, a number of keys at once', asyn
     row({ thread_id: 'c', run_id: late, created_at: 2000 }),
     row({ thread_id: 'd', created_at: 2000 }),
   ];
-  const batch = store.batch();
+  const batch = store.batch('commons');
   for (const leg of legs) store.responses.add(batch, 's', leg);
   await store.commit(batch);
   const next = async (from?: Parameters<typeof store.responses.prune>[3]) => {
-    const write = store.batch();
+    const write = store.batch('commons');
     const pruned = store.responses.prune(write, 1500, 2, from);
     await store.commit(write);
     return pruned;

@@ -5,13 +5,13 @@ t.test('removes the answers of a thread from its chat, and no others', async (t)
   const store = await storeFor(t);
   const place = { scope: 's', chat: 'c', agent_id: 'a', digest: 'd' };
   const answer = (thread_id: string) => ({ thread_id, seq: 2, asked: '', at: 1 });
-  const batch = store.batch();
+  const batch = store.batch('commons');
   store.transcripts.put(batch, place, answer('one'));
   store.transcripts.put(batch, place, answer('two'));
   store.transcripts.put(batch, { ...place, digest: 'e' }, answer('one'));
   store.transcripts.put(batch, { ...place, chat: 'other' }, answer('one'));
   await store.commit(batch);
-  const removal = store.batch();
+  const removal = store.batch('commons');
   store.transcripts.removeAll(removal, 's', { id: 'one', resource_id: 'c' });
   store.transcripts.removeAll(removal, 's', { id: 'two' });
   await store.commit(removal);

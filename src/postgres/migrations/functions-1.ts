@@ -1,7 +1,7 @@
 import { WORK_KINDS } from './tables-1.ts';
 
 /** The kinds whose rows are inserted once, see `kinds.ts` of the store. */
-export const APPEND_KINDS = [3, 4, 18, 22, 23, 24] as const;
+export const APPEND_KINDS = [3, 4, 18, 22, 24] as const;
 
 /** Whether an owner is no member that can commit. */
 const isNotLive = (schema: string, owner: string): string =>

@@ -1,5 +1,5 @@
 /** The kinds that a free lineage is found by, at their time: see `kinds.ts` of the store. */
-export const WORK_KINDS = [10, 11, 12, 15, 16] as const;
+export const WORK_KINDS = [10, 11, 12, 15, 16, 50, 53] as const;
 
 const WORK = WORK_KINDS.join(', ');
 

@@ -12,7 +12,7 @@ export const sweepResponses = async (
   let total = 0;
   let from: Parameters<Store['responses']['prune']>[3];
   do {
-    const write = batch();
+    const write = batch('commons');
     const { removed, next } = responses.prune(write, before, SLICE, from);
     if (removed > 0) await commit(write);
     else await setImmediate();
