@@ -72,14 +72,3 @@ const add = (commit: Commit, { owners, births, releases, gone, rows }: ShippedBa
   }
   for (const row of rows) commit.rows.set(identity(row), row);
 };
-
-/**
- * The lineages that a batch is about: later batches of them were built on its rows. The one whose ownership is checked
- * may be another, so it counts only where no row says more.
- */
-export const lineagesOf = ({ owners, births, releases, rows }: ShippedBatch): Set<bigint> => {
-  const lineages = new Set<bigint>(births);
-  for (const { lineage } of releases) lineages.add(lineage);
-  for (const { lineage } of rows) if (lineage !== null) lineages.add(lineage);
-  return lineages.size > 0 ? lineages : new Set(owners);
-};

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ShippedBatch, Sink, SinkOutcome } from '../store/engine/sink.ts';
-import { type Commit, lineagesOf, takeCommit } from './commits.ts';
+import { type Commit, takeCommit } from './commits.ts';
 import type { Statement } from './connection.ts';
 import type { Lane } from './lane.ts';
 import { refusalOf, sendResultOf } from './send-results.ts';
@@ -107,9 +107,8 @@ const record = (
   if (outcome.result === 'refused' && (outcome.why === 'fenced' || outcome.why === 'behind')) {
     state.end = outcome;
   }
-  const refused = new Set(sent.flatMap(({ batch }) => [...lineagesOf(batch)]));
-  const isOnTop = (batch: ShippedBatch): boolean =>
-    [...lineagesOf(batch)].some((lineage) => refused.has(lineage));
+  const refused = new Set(sent.map(({ batch }) => batch.lineage));
+  const isOnTop = ({ lineage }: ShippedBatch): boolean => lineage !== null && refused.has(lineage);
   for (const entry of group.filter(isOpen)) {
     if (!isFaulty(outcome) || isOnTop(entry.batch)) entry.outcome = outcome;
   }

@@ -34,6 +34,7 @@ export const createBatch = (
   rows: readonly ShippedRow[],
   given: Partial<ShippedBatch> = {},
 ): ShippedBatch => ({
+  lineage: rows[0]?.lineage ?? LINEAGE,
   owners: [rows[0]?.lineage ?? LINEAGE],
   births: [],
   releases: [],
