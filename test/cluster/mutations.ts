@@ -12,6 +12,8 @@ type Replacement = readonly [text: string, by: string];
 const MUTATIONS = {
   /** Step 1: a fenced member commits. */
   'no fence': [[MEMBER_IS_LIVE, 'PERFORM 1;']],
+  /** Step 1 without a lock: a takeover passes a commit under way. */
+  'no lock': [[MEMBER_IS_LIVE, MEMBER_IS_LIVE.replace(' FOR SHARE', '')]],
   /** Steps 2 and 3: a copy of a commit is applied again, in any order. */
   'no chain': [
     [PREDECESSOR, 'PERFORM 1;'],
