@@ -1,6 +1,7 @@
 import type { Benchmark } from './benchmark.ts';
 import { bombs } from './bombs.ts';
 import { budgets } from './budgets.ts';
+import { cluster } from './cluster.ts';
 import { config } from './config.ts';
 import { consoleFrames } from './console.ts';
 import { consoleHeap } from './console-heap.ts';
@@ -32,6 +33,7 @@ import { watched } from './watched.ts';
 export const BENCHMARKS: readonly Benchmark[] = [
   provider,
   store,
+  cluster,
   streams,
   costs,
   protocols,

@@ -14,7 +14,7 @@ import { VIAS } from './vias.ts';
 const ENDS = LONG ? 300 : 10;
 const TTL_MS = 1000;
 const MEMBERS = 3;
-const PAUSE_MS = LONG ? 4 : 12;
+const PAUSE_MS = 12;
 
 // Most of the time passes in waits for leases.
 t.jobs = 2;

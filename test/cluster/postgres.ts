@@ -227,18 +227,23 @@ const childrenOf = (pid: number): number[] => {
   }
 };
 
-/** From Linux proc(5): user and system time, its own and that of ended children, in hundredths of a second. */
-const cpuFieldsOf = (pid: number): number[] => {
+const familyCpuMs = (pid: number): number =>
+  [pid, ...childrenOf(pid)].reduce((sum, each) => sum + cpuMsOf(each), endedMsOf(pid));
+
+const NS_A_MS = 1e6;
+
+/** From Linux proc(5): the time that the process was on a CPU. */
+export const cpuMsOf = (pid: number): number => {
   try {
-    const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-    return fields.split(' ').slice(11, 15).map(Number);
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / NS_A_MS;
   } catch {
-    return [];
+    return 0;
   }
 };
 
-const familyCpuMs = (pid: number): number => {
-  const own = cpuFieldsOf(pid);
-  const children = childrenOf(pid).flatMap((child) => cpuFieldsOf(child).slice(0, 2));
-  return [...own, ...children].reduce((sum, ticks) => sum + ticks * TICK_MS, 0);
+/** User and system time of ended children, in hundredths of a second. */
+const endedMsOf = (pid: number): number => {
+  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const [user = 0, system = 0] = fields.split(' ').slice(13, 15).map(Number);
+  return (user + system) * TICK_MS;
 };
