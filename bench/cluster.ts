@@ -10,7 +10,7 @@ import { BenchError } from './error.ts';
 import type { Measured } from './row.ts';
 
 /**
- * CPU time of PostgreSQL, with all its processes, for the commits of a member: beside the same rows without the fence,
+ * CPU time of PostgreSQL, with all its processes, for the commits of a member, next to the same rows without the fence,
  * and before and behind many commits with an open snapshot.
  */
 

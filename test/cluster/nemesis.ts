@@ -111,9 +111,9 @@ const OTHERS: [weight: number, [name: string, Nemesis]][] = [
 
 /** Writes that are acknowledged between two nemeses, which shows that the members recover. */
 const PROGRESS = 5;
-const PROGRESS_MS = 60_000;
+const PROGRESS_MS = 180_000;
 
-/** @throws Error when no write is acknowledged for a minute */
+/** @throws Error when too few writes are acknowledged for three minutes */
 export const untilProgress = async ({ history }: Cluster, more = PROGRESS): Promise<void> => {
   const goal = history.acknowledged() + more;
   const until = performance.now() + PROGRESS_MS;

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 /** The programs of PostgreSQL and pgbouncer, and the user that executes them: a server refuses to run as root. */
 
 /** The time for a program that waits for a lock of the database. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 const DEBIAN = '/usr/lib/postgresql';
 
