@@ -111,7 +111,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
       return server.http.fetch(request, { from: 'program', principal });
     },
     backup: foundation.store.backup,
-    fileLink: foundation.files.links.link,
+    fileLink: (id) => foundation.files.links.link(id),
     agents: () => config.live.agents().ids,
     model,
     pending: execution.runtime.pending,

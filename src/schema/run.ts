@@ -192,6 +192,15 @@ export const Resume = z.object({
 });
 export type Resume = z.infer<typeof Resume>;
 
+/** The end of a request with a key, which a later request continued: from it, the request is answered again. */
+const EndedLeg = z.object({
+  number: z.int(),
+  to_seq: z.int().meta({ description: 'number of the last message of the thread at its end' }),
+  calls: z.array(z.string()).meta({ description: 'calls that the client had to execute' }),
+  text: z.string().meta({ description: 'the question to the user' }),
+});
+export type EndedLeg = z.infer<typeof EndedLeg>;
+
 /** The request of a client of OpenAI that started or continued the run last. */
 export const Leg = z
   .object({
@@ -205,6 +214,8 @@ export const Leg = z
       })
       .optional()
       .meta({ description: 'the chat of a front end that the request belongs to' }),
+    is_keyed: z.literal(true).optional().meta({ description: 'the request has an `Idempotency-Key`' }),
+    ended: z.array(EndedLeg).optional().meta({ description: 'ends of earlier requests with a key' }),
   })
   .meta({ id: 'RunLeg', description: 'A request that started or continued a run (openai.md 2.5).' });
 export type Leg = z.infer<typeof Leg>;

@@ -20,7 +20,7 @@ import {
 import { errorBody, failedRun } from './errors.ts';
 import { completionId } from './ids.ts';
 import { addUsage, NO_USAGE } from './usage.ts';
-import type { Waits } from './waits.ts';
+import type { ShownWaits } from './waits.ts';
 
 /**
  * Converts run events to chunks of a chat completion (openai.md 6.4).
@@ -52,7 +52,7 @@ export type LegOptions = {
   history(): readonly Message[];
   fileLink: FileLink;
   /** Returns what the run waits for. */
-  waits(run_id: string): Waits;
+  waits(run_id: string): ShownWaits;
   /** Whether the leg stays open while the run waits for a person. */
   holdsWaits: boolean;
 };

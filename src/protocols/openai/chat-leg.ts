@@ -1,11 +1,12 @@
 import { isPartBlock, type PartBlock } from '../../schema/answer-part.ts';
 import { isData, typeOfMedia } from '../../schema/media.ts';
 import { type Message, textOf } from '../../schema/message.ts';
-import type { Termination, WaitingTicket } from '../../schema/run.ts';
+import type { Termination } from '../../schema/run.ts';
 import { failureOf } from '../../schema/run-failure.ts';
 import type { ResponseUsage } from '../../schema/stored-response.ts';
+import { timeOfUuid } from '../../schema/uuid-time.ts';
 import { callId } from './ids.ts';
-import { shortened, type Waits, waitText } from './waits.ts';
+import { type ShownWaits, shortened, waitText } from './waits.ts';
 
 /** The end of a leg of a run as a chat completion reports it (openai.md 6.2, 6.3). */
 
@@ -26,7 +27,7 @@ export const statusOfLeg = (end: LegEnd, termination: Termination): LegStatus =>
 
 export const endOfLeg = (
   termination: Termination,
-  { truncated, waits }: { truncated: boolean; waits: Waits },
+  { truncated, waits }: { truncated: boolean; waits: ShownWaits },
 ): LegEnd => {
   const failure = failureOf(termination) ?? invalidOutput(termination);
   if (failure) return { kind: 'failed', failure };
@@ -69,18 +70,24 @@ export const messagesOfLeg = (history: readonly Message[], seq: number, run_id: 
 export const textOfAnswer = ({ content }: Pick<Message, 'content'>): string =>
   textOf(content.filter((block) => !isPartBlock(block)));
 
-/** Returns the address of the content of a stored file, with a signature. */
-export type FileLink = (file_id: string) => string;
+/**
+ * Returns the address of the content of a stored file, with a signature that is valid from a time on.
+ *
+ * @param at milliseconds; default: now
+ */
+export type FileLink = (file_id: string, at?: number) => string;
 
 /** Texts behind those of the model: parts of the answer, then what the run waits for. */
 export const textsBehind = (
   messages: LegMessages,
-  { waits, isKeyed, fileLink }: { waits: Waits; isKeyed: boolean; fileLink: FileLink },
+  { waits, isKeyed, fileLink }: { waits: ShownWaits; isKeyed: boolean; fileLink: FileLink },
 ): string[] =>
   [
-    ...messages.flatMap(({ content }) =>
-      content.filter(isPartBlock).map((block) => partText(block, fileLink)),
-    ),
+    ...messages.flatMap(({ id, content }) => {
+      // A repeated request receives the same links.
+      const at = timeOfUuid(id);
+      return content.filter(isPartBlock).map((block) => partText(block, (file) => fileLink(file, at)));
+    }),
     waitText(waits, isKeyed),
   ].filter((text) => text !== '');
 
@@ -89,7 +96,7 @@ export const BREAK = '\n\n';
 /** The whole text of a leg, as a reader of its stream has received it. */
 export const legText = (
   messages: LegMessages,
-  { waits, stopped, fileLink }: { waits: Waits; stopped: Message | undefined; fileLink: FileLink },
+  { waits, stopped, fileLink }: { waits: ShownWaits; stopped: Message | undefined; fileLink: FileLink },
 ): string =>
   [
     ...messages.map(textOfAnswer),
@@ -102,7 +109,7 @@ export const legText = (
 const LONGEST_DATA = 4000;
 
 /** Files whose bytes are in the thread have no address, and are left out. */
-const partText = (block: PartBlock, fileLink: FileLink): string => {
+const partText = (block: PartBlock, fileLink: (file_id: string) => string): string => {
   if (isData(block)) return `\`\`\`json\n${shortened(block.text, LONGEST_DATA)}\n\`\`\``;
   if (!('source' in block) || block.source.type === 'base64') return '';
   const { source } = block;
@@ -122,7 +129,7 @@ export type ClientCall = { id: string; name: string; arguments: string };
 
 /** @param history of the thread, with the calls of the run, which are numbered in its order */
 export const clientCalls = (
-  calls: readonly WaitingTicket[],
+  calls: ShownWaits['calls'],
   history: readonly Message[],
   run_id: string,
 ): ClientCall[] => {

@@ -24,6 +24,11 @@ export type Waits = {
   message: string | undefined;
 };
 
+/** Waits as a completion shows them. */
+export type ShownWaits = Omit<Waits, 'calls'> & {
+  calls: readonly Pick<WaitingTicket, 'tool_call_id' | 'tool_name' | 'arguments'>[];
+};
+
 /** @param declared functions of the client of the run */
 export const waitsOf = (
   waiting: Pick<Waiting, 'tickets' | 'message' | 'reason'> | undefined,
@@ -45,7 +50,10 @@ export const waitsOf = (
 };
 
 /** @param isKeyed whether the client can return to the thread */
-export const waitText = ({ permissions, budgets, questions, message }: Waits, isKeyed: boolean): string => {
+export const waitText = (
+  { permissions, budgets, questions, message }: ShownWaits,
+  isKeyed: boolean,
+): string => {
   const texts = [
     ...permissions.flatMap(permissionTexts),
     ...questions.map(questionText),

@@ -4,9 +4,12 @@ import { createEventStream, type EventStream } from '../../http/sse.ts';
 import type { LegEncoder, LegOptions } from '../../protocols/openai/chat-encoder.ts';
 import { isLastLeg, replayChatLeg } from '../../protocols/openai/chat-replay.ts';
 import { runHeaders, STREAM_HEADERS } from '../../protocols/openai/response-headers.ts';
+import type { ShownWaits } from '../../protocols/openai/waits.ts';
 import type { Channel } from '../../runtime/index.ts';
 import type { JsonObject } from '../../schema/json.ts';
+import type { Message } from '../../schema/message.ts';
 import { NotFound } from '../../schema/outcome.ts';
+import type { EndedLeg } from '../../schema/run.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import { readEventsFrom } from '../replay.ts';
 import { waitsOfRun } from './chat-input.ts';
@@ -133,7 +136,10 @@ const readLeg = (
 ): string | undefined => {
   const { scope, thread_id, run_id, from, leg, created, fingerprint, is_keyed } = chat;
   const isLast = isLastLeg({ run, number: leg.number });
-  const until = isLast ? Number.MAX_SAFE_INTEGER : (run.activation?.options.leg?.seq ?? leg.seq);
+  const ended = isLast
+    ? undefined
+    : run.activation?.options.leg?.ended?.find(({ number }) => number === leg.number);
+  const until = isLast ? Number.MAX_SAFE_INTEGER : (ended?.to_seq ?? leg.seq);
   const rows = Array.from(store.messages.ofRun(scope, thread_id, run_id, {})).filter(
     ({ seq }) => seq <= until,
   );
@@ -152,7 +158,7 @@ const readLeg = (
     fileLink,
     isClientTool: (name) => functions.has(name),
     history: () => history,
-    waits: () => waitsOfRun(isLast ? run : undefined),
+    waits: () => (ended ? endedWaits(ended, history) : waitsOfRun(isLast ? run : undefined)),
     holdsWaits: false,
   });
   const hasLog = events !== undefined && settings.event_capture_mode !== 'disabled';
@@ -164,5 +170,15 @@ const readLeg = (
     stopped: stopped?.message,
   });
 };
+
+/** What the run waited for at the end of a request that a later one has continued. */
+const endedWaits = ({ calls, text }: EndedLeg, history: readonly Message[]): ShownWaits => ({
+  ...waitsOfRun(undefined),
+  calls: history
+    .flatMap(({ tool_calls = [] }) => tool_calls)
+    .filter(({ id }) => calls.includes(id))
+    .map(({ id, name, arguments: args }) => ({ tool_call_id: id, tool_name: name, arguments: args })),
+  message: text,
+});
 
 const notFound = (run_id: string): NotFound => new NotFound(`run not found: ${run_id}`);

@@ -1,5 +1,6 @@
 import type { ResolveReferences } from '../../files/references.ts';
 import type { OpenAiRoute, PositionOutcome } from '../../observability/metrics/openai-metrics.ts';
+import type { FileLink } from '../../protocols/openai/chat-leg.ts';
 import type { HeldRuns } from '../../protocols/openai/held-runs.ts';
 import type { Legs } from '../../protocols/openai/legs.ts';
 import type { Glob } from '../../schema/glob.ts';
@@ -18,7 +19,7 @@ export type OpenAiDeps = Omit<RouteDeps, 'settings'> & {
   /** Accepts references to files of a partition. @throws Invalid */
   acceptFiles: ResolveReferences;
   /** Returns a signed link to the content of a file. */
-  fileLink(id: string): string;
+  fileLink: FileLink;
   /** Match the ids of agents that are models. */
   globs: readonly Glob[];
   settings: RouteDeps['settings'] & { openai: OpenAiSettings; foreground_release_wait_ms: number };

@@ -1,5 +1,8 @@
 import t, { type Test } from 'tap';
+import { z } from 'zod';
 import { ModelError } from '../../../src/models/errors.ts';
+import { defineTool } from '../../../src/tools/define-tool.ts';
+import { says } from '../agent-loop/agents.ts';
 import { ask } from '../http.ts';
 import { asks } from '../models.ts';
 import { type Blocks, readBlocks } from '../stream.ts';
@@ -20,11 +23,17 @@ const post = async ({ url }: Troupe, path: string, body: object, key: string): P
     }),
   );
 
-const send = async (troupe: Troupe, path: string, body: object, key: string): Promise<Sent> => {
+const send = async (
+  troupe: Troupe,
+  path: string,
+  body: object,
+  key: string,
+  head: object = {},
+): Promise<Sent> => {
   const { url } = troupe;
   const got = await ask(url + path, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'idempotency-key': key },
+    headers: { 'content-type': 'application/json', 'idempotency-key': key, ...head },
     body: JSON.stringify(body),
   });
   const text = (await got.text()).replace(/^:.*\n\n/gm, '');
@@ -102,6 +111,72 @@ t.test('executes a chat completion once that is sent again with its key', async 
   t.strictSame([failedAgain.status, failedAgain.text], [failed.status, failed.text]);
   t.equal(failedAgain.headers.get('x-should-retry'), 'false');
   t.equal(await countRuns(troupe), 3);
+});
+
+t.test('answers a repeat of an earlier request of a run after a restart', async (t) => {
+  const { troupe } = await startChat(t);
+  const steps = () =>
+    troupe.models.steps.push(asks(['c1', 'pick', { a: 1 }]), asks(['c2', 'pick', { a: 2 }]));
+  steps();
+  const body = {
+    model: 'steps',
+    messages: [say('hi')] as object[],
+    tools: [{ type: 'function', function: { name: 'pick', parameters: { type: 'object' } } }],
+  };
+  const sent: { body: object; key: string; text: string }[] = [];
+  for (const key of ['first', 'second', 'third']) {
+    const now = { ...body, messages: [...body.messages] };
+    const { text } = await send(troupe, CHAT, now, key);
+    sent.push({ body: now, key, text });
+    const { message } = JSON.parse(text).choices[0];
+    const [call] = message.tool_calls ?? [];
+    body.messages.push(message, { role: 'tool', tool_call_id: call?.id, content: 'picked' });
+  }
+  const calls = sent.map(
+    ({ text }) => JSON.parse(text).choices[0].message.tool_calls?.[0].function.arguments,
+  );
+  t.strictSame(calls, ['{"a":1}', '{"a":2}', undefined]);
+  await troupe.restart();
+  for (const { body: again, key, text } of sent)
+    t.equal((await send(troupe, CHAT, again, key)).text, text, key);
+  t.equal(await countRuns(troupe), 1);
+  const asking = { model: 'steps', messages: [say('act')] };
+  const head = { 'x-conversation-id': 'approvals' };
+  troupe.models.steps.push(asks(['c3', 'risky']));
+  const first = await send(troupe, CHAT, asking, 'asks', head);
+  const { message } = JSON.parse(first.text).choices[0];
+  const approved = { ...asking, messages: [...asking.messages, message, say('/approve')] };
+  await send(troupe, CHAT, approved, 'approves', head);
+  t.equal((await send(troupe, CHAT, asking, 'asks', head)).text, first.text, 'the question');
+});
+
+t.test('answers a repeat with the same links to files', async (t) => {
+  const write = defineTool({
+    id: 'write',
+    description: 'Writes a file.',
+    input: z.object({}),
+    async execute(_, { files }) {
+      const file_id = await files?.write({ name: 'a.csv', media_type: 'text/csv', data: Buffer.from('a,b') });
+      return { data: 'written', parts: file_id === undefined ? [] : [{ file_id }] };
+    },
+  });
+  let ahead = 0;
+  const clock = { now: () => Date.now() + ahead, monotonic: () => performance.now() };
+  const { troupe } = await startChat(t, { app: { clock, tools: [write] } });
+  troupe.models.steps.push(asks(['c1', 'write']), says('Here.'), asks(['c2', 'write']), says('Here.'));
+  const body = { model: 'steps', messages: [say('Write.')] };
+  const first = await send(troupe, CHAT, body, 'held');
+  t.match(JSON.parse(first.text).choices[0].message.content, /content\?expires=/);
+  const streamed = await send(troupe, CHAT, { ...body, stream: true }, 'stream');
+  const linkIn = (text: string) => /\/v1\/files\/[^)]+/.exec(text)?.[0];
+  ahead = 2 * 3600 * 1000;
+  for (const restarts of [false, true]) {
+    if (restarts) await troupe.restart();
+    t.equal((await send(troupe, CHAT, body, 'held')).text, first.text);
+    const again = await send(troupe, CHAT, { ...body, stream: true }, 'stream');
+    t.equal(linkIn(again.text), linkIn(streamed.text));
+  }
+  t.equal((await fetch(troupe.url + linkIn(first.text))).status, 403, 'the link has expired');
 });
 
 t.test('continues a completion with a key whose client has disconnected, and streams it again', async (t) => {
