@@ -131,19 +131,37 @@ export const findPosition = (
 
 /** Stores the position of each answer of a chat, in the commit that ends it. */
 export const createTranscriptBook = (
-  transcripts: Pick<Store['transcripts'], 'put'>,
-  fileLink: FileLink,
-  failed: (error: unknown) => void,
+  { transcripts, threads }: Pick<Store, 'transcripts' | 'threads'>,
+  { fileLink, retentionMs, failed }: BookOptions,
 ): LegBook => ({
   ended(batch, leg) {
     try {
       const row = transcriptOf(leg, fileLink);
       if (row) transcripts.put(batch, row.place, row.transcript);
+      return mayBeAside(threads, leg) ? { expires_at: leg.at + retentionMs } : undefined;
     } catch (error) {
       failed(error);
+      return undefined;
     }
   },
 });
+
+type BookOptions = {
+  fileLink: FileLink;
+  /** Threads that no request continues are kept for this long. */
+  retentionMs: number;
+  failed(error: unknown): void;
+};
+
+/**
+ * Front ends also ask for a title before the first answer of a chat. Of threads that began before it, none is known to
+ * be the conversation until a request continues it.
+ */
+const mayBeAside = (threads: Pick<Store['threads'], 'list'>, { scope, thread, leg }: EndedLeg): boolean => {
+  const isFirst = leg.number === 0 && leg.seq === 0 && thread.expires_at === undefined;
+  if (!leg.chat || !isFirst || thread.resource_id !== leg.chat.id) return false;
+  return threads.list(scope, { resource_id: leg.chat.id }, { offset: 0, limit: 1 }).total > 1;
+};
 
 /** Undefined for a leg outside of a chat, and for one without a text. */
 const transcriptOf = ({ scope, run, leg, seq, history, stopped, at }: EndedLeg, fileLink: FileLink) => {

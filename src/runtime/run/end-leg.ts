@@ -1,6 +1,6 @@
 import type { Message } from '../../schema/message.ts';
 import { historyOf } from '../ledger/ledger.ts';
-import type { Write } from '../ledger/transaction.ts';
+import { changeThread, type Write } from '../ledger/transaction.ts';
 import type { Execution } from './execution.ts';
 
 /**
@@ -11,11 +11,23 @@ import type { Execution } from './execution.ts';
  */
 export const endLeg = (
   { deps, run, ledger }: Pick<Execution, 'deps' | 'run' | 'ledger'>,
-  { batch, at }: Write,
+  write: Write,
   stopped?: Message,
 ): void => {
   const leg = run.activation?.options.leg;
   if (!leg || !deps.legs || !ledger.record) return;
-  const { scope, tail } = ledger;
-  deps.legs.ended(batch, { scope, run, leg, seq: tail.seq, history: historyOf(ledger), stopped, at });
+  const { batch, at } = write;
+  const { scope, tail, record } = ledger;
+  const { thread } = record;
+  const changed = deps.legs.ended(batch, {
+    scope,
+    thread,
+    run,
+    leg,
+    seq: tail.seq,
+    history: historyOf(ledger),
+    stopped,
+    at,
+  });
+  if (changed) changeThread(write, (before) => ({ ...before, ...changed }));
 };
