@@ -95,7 +95,8 @@ export const abandonStep = (turn: Turn, reset?: Reset): void => {
   if (!turn.step) return;
   turn.step.attempts?.brokeOff();
   turn.step.attempts?.end();
-  if (!turn.step.reported) turn.cutOff = turn.step;
+  // Withdrawn output is no answer, not even a partial one.
+  if (!turn.step.reported && !reset) turn.cutOff = turn.step;
   turn.step = undefined;
   turn.stream.emit({ event_type: 'step_end' });
 };

@@ -103,6 +103,15 @@ export type RunWatch = {
 /** Equal to `WorksFor` of the inspection. */
 export type ThreadName = { machine: 'thread'; id: string };
 
+/** A text that was streamed and does not count. */
+export type WithdrawnText = {
+  /** The message that the text was to become. */
+  message_id: string;
+  text: string;
+  /** The message that was begun next; undefined if that is the same one, or none. */
+  before: string | undefined;
+};
+
 /** The end of a leg of a run: the run has ended, or waits. */
 export type EndedLeg = {
   scope: string;
@@ -114,6 +123,8 @@ export type EndedLeg = {
   history: readonly Message[];
   /** The partial answer of a cancelled run, which is not part of the history. */
   stopped: Message | undefined;
+  /** Texts that readers of a stream may have received in addition. */
+  withdrawn: readonly WithdrawnText[];
   /** Time of the commit, in milliseconds. */
   at: number;
 };

@@ -40,6 +40,7 @@ export type {
   RuntimeObserver,
   RunWatch,
   UsageBook,
+  WithdrawnText,
   WrittenRun,
 } from './deps.ts';
 export type { MessageFilter } from './ledger/history-ranks.ts';

@@ -1,3 +1,4 @@
+import type { WithdrawnText } from '../../runtime/index.ts';
 import { isPartBlock, type PartBlock } from '../../schema/answer-part.ts';
 import { isData, typeOfMedia } from '../../schema/media.ts';
 import { type Message, textOf } from '../../schema/message.ts';
@@ -93,18 +94,38 @@ export const textsBehind = (
 
 export const BREAK = '\n\n';
 
-/** The whole text of a leg, as a reader of its stream has received it. */
+type LegTextOptions = {
+  waits: ShownWaits;
+  stopped: Message | undefined;
+  fileLink: FileLink;
+  /** Included, as a reader of the stream has received them. */
+  withdrawn?: readonly WithdrawnText[];
+};
+
+/** The whole text of a leg. */
 export const legText = (
   messages: LegMessages,
-  { waits, stopped, fileLink }: { waits: ShownWaits; stopped: Message | undefined; fileLink: FileLink },
-): string =>
-  [
-    ...messages.map(textOfAnswer),
-    ...(stopped ? [textOfAnswer(stopped)] : []),
+  { waits, stopped, fileLink, withdrawn = [] }: LegTextOptions,
+): string => {
+  const answers = stopped ? [...messages, stopped] : messages;
+  const begun = new Set(answers.map(({ id }) => id));
+  return [
+    ...answers.flatMap((answer) => streamedTexts(answer, withdrawn)),
+    ...withdrawn
+      .filter(({ message_id, before }) => before === undefined && !begun.has(message_id))
+      .map(({ text }) => text),
     ...textsBehind(messages, { waits, isKeyed: true, fileLink }),
   ]
     .filter((text) => text !== '')
     .join(BREAK);
+};
+
+/** The texts of the steps that precede a message, and its own, which continues the text withdrawn from it. */
+const streamedTexts = (answer: Message, withdrawn: readonly WithdrawnText[]): string[] => {
+  const before = withdrawn.filter((each) => each.before === answer.id);
+  const own = withdrawn.filter(({ message_id }) => message_id === answer.id);
+  return [...before.map(({ text }) => text), own.map(({ text }) => text).join('') + textOfAnswer(answer)];
+};
 
 const LONGEST_DATA = 4000;
 

@@ -136,8 +136,7 @@ export const createTranscriptBook = (
 ): LegBook => ({
   ended(batch, leg) {
     try {
-      const row = transcriptOf(leg, fileLink);
-      if (row) transcripts.put(batch, row.place, row.transcript);
+      for (const row of transcriptsOf(leg, fileLink)) transcripts.put(batch, row.place, row.transcript);
       return mayBeAside(threads, leg) ? { expires_at: leg.at + retentionMs } : undefined;
     } catch (error) {
       failed(error);
@@ -163,16 +162,25 @@ const mayBeAside = (threads: Pick<Store['threads'], 'list'>, { scope, thread, le
   return threads.list(scope, { resource_id: leg.chat.id }, { offset: 0, limit: 1 }).total > 1;
 };
 
-/** Undefined for a leg outside of a chat, and for one without a text. */
-const transcriptOf = ({ scope, run, leg, seq, history, stopped, at }: EndedLeg, fileLink: FileLink) => {
+/**
+ * None for a leg outside of a chat, and for one without a text. The text that counts has a row, and so has the text of a
+ * stream, which contains withdrawn text because chunks cannot be taken back.
+ */
+const transcriptsOf = (ended: EndedLeg, fileLink: FileLink) => {
+  const { scope, run, leg, seq, history, stopped, withdrawn, at } = ended;
   const { chat } = leg;
-  if (!chat) return undefined;
+  if (!chat) return [];
   const waits = waitsOf(run.waiting, run.activation?.options.frontend_tools);
-  const text = legText(messagesOfLeg(history, leg.seq, run.run_id), { waits, stopped, fileLink });
-  const digest = nextDigest(chat.digest, text);
-  if (digest === chat.digest) return undefined;
-  return {
-    place: { scope, chat: chat.id, agent_id: run.activation?.intent.agent_id ?? run.agent_id, digest },
+  const messages = messagesOfLeg(history, leg.seq, run.run_id);
+  const texts = [
+    legText(messages, { waits, stopped, fileLink }),
+    ...(withdrawn.length > 0 ? [legText(messages, { waits, stopped, fileLink, withdrawn })] : []),
+  ];
+  const digests = new Set(texts.map((text) => nextDigest(chat.digest, text)));
+  digests.delete(chat.digest);
+  const agent_id = run.activation?.intent.agent_id ?? run.agent_id;
+  return Array.from(digests, (digest) => ({
+    place: { scope, chat: chat.id, agent_id, digest },
     transcript: { thread_id: run.thread_id, seq, asked: chat.asked, at },
-  };
+  }));
 };

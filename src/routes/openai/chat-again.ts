@@ -171,7 +171,7 @@ const readLeg = (
   });
 };
 
-/** What the run waited for at the end of a request that a later one has continued. */
+/** The waits of the run at the end of a request that a later one has continued. */
 const endedWaits = ({ calls, text }: EndedLeg, history: readonly Message[]): ShownWaits => ({
   ...waitsOfRun(undefined),
   calls: history

@@ -10,7 +10,7 @@ import type { Execution } from './execution.ts';
  * @param stopped the partial answer of a cancelled run, which is not part of the history
  */
 export const endLeg = (
-  { deps, run, ledger }: Pick<Execution, 'deps' | 'run' | 'ledger'>,
+  { deps, run, ledger, stream }: Pick<Execution, 'deps' | 'run' | 'ledger' | 'stream'>,
   write: Write,
   stopped?: Message,
 ): void => {
@@ -27,6 +27,7 @@ export const endLeg = (
     seq: tail.seq,
     history: historyOf(ledger),
     stopped,
+    withdrawn: stream.withdrawn(),
     at,
   });
   if (changed) changeThread(write, (before) => ({ ...before, ...changed }));

@@ -1,10 +1,12 @@
 import type { RunStream } from '../../loop/turn.ts';
 import type { EventKind } from '../../schema/event-kinds.ts';
 import type { RunEvent } from '../../schema/run-event.ts';
+import type { WithdrawnText } from '../deps.ts';
 import type { Write } from '../ledger/transaction.ts';
 import { logEvent } from '../ledger/transaction.ts';
 import { type CaptureMode, kindsOf } from './capture.ts';
 import { type Attach, type Channel, createChannel } from './live-channel.ts';
+import { createWithdrawn } from './withdrawn.ts';
 
 /**
  * The sink of the events of an execution: they reach the readers of its channel at once, and the event log with the
@@ -21,6 +23,8 @@ export type LoggedStream = RunStream & {
   record(kind: EventKind, payload: Record<string, unknown>): void;
   /** Adds the events since the last commit to the write. */
   flush(write: Write, correlation_id: string): void;
+  /** Returns the texts that were streamed and withdrawn. */
+  withdrawn(): readonly WithdrawnText[];
   isOpen(): boolean;
   /** Closes the current channel; its readers are not moved to the next one. */
   close(): void;
@@ -46,6 +50,7 @@ export function createLoggedStream(
 ): LoggedStream {
   const full = mode === 'full_fidelity';
   const capture: Capture = { mode, run_id, isContinued: continued, captured: [] };
+  const withdrawn = createWithdrawn();
   let channel = first;
   let open = true;
   let waiting: Attach[] = [];
@@ -54,7 +59,9 @@ export function createLoggedStream(
   return {
     channel: () => channel,
     log: (event) => addEvent(capture, event),
+    withdrawn: withdrawn.texts,
     emit(event) {
+      withdrawn.note(event);
       addEvent(capture, event);
       channel.emit(event);
     },
