@@ -58,8 +58,8 @@ export type Anchor = {
   index: number;
   /** Digest of the conversation up to it. */
   digest: string;
-  /** Returns the digest of the message of the user in front of it. */
-  asked(): string;
+  /** The message of the user in front of it. */
+  question: ImportedMessage['content'] | undefined;
 };
 
 const anchorsOf = new WeakMap<readonly ImportedMessage[], Anchor[]>();
@@ -83,8 +83,7 @@ const findAnchors = (messages: readonly ImportedMessage[]): Anchor[] => {
     const next = nextDigest(digest, textOf(content));
     if (next === digest) continue;
     digest = next;
-    const asked = question;
-    anchors.push({ index, digest, asked: () => (asked ? askedDigest(asked) : EMPTY) });
+    anchors.push({ index, digest, question });
   }
   return anchors;
 };
@@ -94,9 +93,11 @@ export const digestsOf = (messages: readonly ImportedMessage[]): { digest: strin
   const last = messages.findLast(({ role }) => role === 'user');
   return {
     digest: anchorsIn(messages).at(-1)?.digest ?? EMPTY,
-    asked: last ? askedDigest(last.content) : EMPTY,
+    asked: digestOfQuestion(last?.content),
   };
 };
+
+const digestOfQuestion = (question: Anchor['question']): string => (question ? askedDigest(question) : EMPTY);
 
 /** Answers of a request that are looked up, from the last one backwards. */
 const MOST_LOOKUPS = 8;
@@ -122,7 +123,7 @@ export const findPosition = (
       .find({ scope, chat, agent_id, digest: anchor.digest }, MOST_ROWS)
       .filter(({ thread_id }) => isThere(thread_id));
     const [newest, ...others] = found;
-    const asked = others.length > 0 ? anchor.asked() : undefined;
+    const asked = others.length > 0 ? digestOfQuestion(anchor.question) : undefined;
     const transcript = found.find((each) => each.asked === asked) ?? newest;
     if (transcript) return { anchor, transcript };
   }

@@ -1,5 +1,11 @@
 import t from 'tap';
-import { anchorsIn, digestsOf, findPosition, normalized } from '../../../src/protocols/openai/transcript.ts';
+import {
+  anchorsIn,
+  askedDigest,
+  digestsOf,
+  findPosition,
+  normalized,
+} from '../../../src/protocols/openai/transcript.ts';
 import type { ImportedMessage } from '../../../src/runtime/index.ts';
 
 const message = (role: 'user' | 'assistant', text: string): ImportedMessage => ({
@@ -40,7 +46,7 @@ t.test('looks up the last answers from the end, at most eight, and prefers the s
       anchors[6]?.digest,
       [
         { thread_id: 'new', seq: 9, asked: '', at: 2 },
-        { thread_id: 'old', seq: 4, asked: anchors[6]?.asked() ?? '', at: 1 },
+        { thread_id: 'old', seq: 4, asked: askedDigest(ask('q6').content), at: 1 },
       ],
     ],
   ]);
