@@ -6,7 +6,9 @@ import { type Exchange, setDisconnectListener } from './exchange.ts';
  *
  * Guarantees: while the handler does not read, the connection is paused, so a body of any length occupies about
  * `MOST_QUEUED` bytes and one chunk, in blocks that are reused: the memory does not grow until the next garbage
- * collection. Reading ends with an error when the client disconnects before the end.
+ * collection. A body that arrives faster than it is read has larger blocks, because each one costs the handler a wait
+ * for the disk; one that arrives slowly keeps its first block. Reading ends with an error when the client disconnects
+ * before the end.
  * Relies on the handler to read the stream to its end or to leave the loop over it: either resumes the connection, so
  * that the client can receive the response. The handler limits the length of the body.
  * Cost: one copy of the bytes.
@@ -28,9 +30,10 @@ export type BodyStream = {
 };
 
 /** The connection is paused when more bytes than these are waiting to be read. */
-export const MOST_QUEUED = 256 * 1024;
+export const MOST_QUEUED = 1024 * 1024;
 
-const BLOCK_BYTES = 128 * 1024;
+const FIRST_BLOCK_BYTES = 64 * 1024;
+const LARGEST_BLOCK_BYTES = 512 * 1024;
 /** A declared length may be wrong. */
 const SMALLEST_BLOCK_BYTES = 4096;
 
@@ -40,7 +43,7 @@ export const openBodyStream = (
   { contentType, contentLength }: { contentType: string; contentLength: number },
 ): BodyStream => {
   const length = contentLength > 0 ? contentLength : undefined;
-  const queue = createQueue(Math.max(SMALLEST_BLOCK_BYTES, Math.min(BLOCK_BYTES, length ?? BLOCK_BYTES)));
+  const queue = createQueue(Math.max(SMALLEST_BLOCK_BYTES, Math.min(FIRST_BLOCK_BYTES, length ?? Infinity)));
   exchange.res.onData((chunk, isLast) => {
     if (queue.end !== undefined || exchange.done) return;
     add(queue, new Uint8Array(chunk));
@@ -84,7 +87,8 @@ export const openBodyStream = (
 type Block = { readonly buffer: Uint8Array; used: number };
 
 type Queue = {
-  readonly blockBytes: number;
+  /** Length of the next new block. */
+  blockBytes: number;
   /** In the order of arrival; the last one may have room. */
   blocks: Block[];
   /** Blocks that were read. */
@@ -117,10 +121,12 @@ const add = (queue: Queue, chunk: Uint8Array): void => {
   queue.bytes += chunk.byteLength;
 };
 
-const lastWithRoom = ({ blocks, free, blockBytes }: Queue): Block => {
+const lastWithRoom = (queue: Queue): Block => {
+  const { blocks, free } = queue;
   const last = blocks.at(-1);
-  if (last && last.used < blockBytes) return last;
-  const block = free.pop() ?? { buffer: Buffer.allocUnsafeSlow(blockBytes), used: 0 };
+  if (last && last.used < last.buffer.byteLength) return last;
+  if (last && free.length === 0) queue.blockBytes = Math.min(LARGEST_BLOCK_BYTES, 2 * queue.blockBytes);
+  const block = free.pop() ?? { buffer: Buffer.allocUnsafeSlow(queue.blockBytes), used: 0 };
   block.used = 0;
   blocks.push(block);
   return block;
@@ -132,7 +138,7 @@ async function* blocksOf(queue: Queue, proceed: () => void): AsyncGenerator<Uint
     if (block) {
       queue.bytes -= block.used;
       yield block.buffer.subarray(0, block.used);
-      queue.free.push(block);
+      if (block.buffer.byteLength === queue.blockBytes) queue.free.push(block);
     } else if (queue.end === 'complete') return;
     else if (queue.end !== undefined) throw queue.end === 'discarded' ? ENDED_EARLY : queue.end;
     else {
