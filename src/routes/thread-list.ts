@@ -8,6 +8,7 @@ import type { Principal } from '../schema/principal.ts';
 import type { ThreadSummary } from '../schema/thread.ts';
 import {
   MOST_EXAMINED,
+  type PageOf,
   type Position,
   Position as PositionSchema,
   type Search,
@@ -29,7 +30,10 @@ const threadFilter = {
   limit: Limit,
   cursor: Cursor,
   resource_id: z.string().optional().meta({ description: 'only threads of this resource' }),
-  parent_thread_id: z.string().optional().meta({ description: 'only children of this thread' }),
+  parent_thread_id: z
+    .string()
+    .optional()
+    .meta({ description: 'only children of this thread, named by its id or its `uid`' }),
   root: z
     .enum(['true', 'false'])
     .optional()
@@ -75,27 +79,48 @@ function pageAndFilter({ offset, limit, cursor, root, delegated, ...query }: Giv
 }
 type ThreadQuery = z.output<typeof ThreadQuery>;
 
+type ListDeps = Pick<RouteDeps, 'store' | 'access'>;
+
 export const listThreads = (
-  { store, access }: Pick<RouteDeps, 'store' | 'access'>,
+  deps: ListDeps,
   principal: Principal,
   query: ThreadQuery,
   item: (record: ThreadRecord) => unknown,
 ) => {
+  const { store, access } = deps;
   const shown = (record: ThreadRecord): unknown =>
     item({ ...record, thread: access.shown(principal, record.thread) });
-  const { filter, limit } = query;
-  if (filter.root && filter.parent_thread_id !== undefined) {
+  const { filter, page } = selection(deps, principal, query);
+  const search = searchOf(store, principal.scope, query.filter);
+  return threadReply(query, store.threads.list(access.lists(principal), filter, page, shown, search));
+};
+
+/** The records of threads are not read, unless a filter needs them. */
+export const listThreadIds = (deps: ListDeps, principal: Principal, query: ThreadQuery) => {
+  const { store, access } = deps;
+  if (searchOf(store, principal.scope, query.filter)) {
+    return listThreads(deps, principal, query, ({ thread }) => thread.id);
+  }
+  const { filter, page } = selection(deps, principal, query);
+  return threadReply(query, store.threads.listIds(access.lists(principal), filter, page));
+};
+
+/** The id of a parent names what it names everywhere: a thread that the principal sees, else none. @throws Conflict */
+const selection = ({ access }: ListDeps, principal: Principal, query: ThreadQuery) => {
+  const { parent_thread_id, ...filter } = query.filter;
+  if (filter.root && parent_thread_id !== undefined) {
     throw new Invalid('root=true cannot be combined with parentThreadId');
   }
-  const start = startOf(query);
-  const page = store.threads.list(
-    access.lists(principal),
-    filter,
-    { limit, ...start },
-    shown,
-    searchOf(store, principal.scope, filter),
-  );
-  return listReply('items', page.texts, {
+  const parent =
+    parent_thread_id === undefined ? undefined : access.thread(principal, parent_thread_id, 'read');
+  return {
+    filter: { ...filter, ...(parent && { parent }) },
+    page: { limit: query.limit, ...startOf(query) },
+  };
+};
+
+const threadReply = ({ filter, limit }: ThreadQuery, page: PageOf<unknown>) =>
+  listReply('items', page.texts, {
     offset: page.offset,
     limit,
     total: page.total,
@@ -104,7 +129,6 @@ export const listThreads = (
     next_cursor: page.next === undefined ? null : encodeCursor('thr_', page.next, filter),
     ...(page.prev !== undefined && { prev_cursor: encodeCursor('thr_', page.prev, filter) }),
   });
-};
 
 /** The filters that no index has. */
 const searchOf = (

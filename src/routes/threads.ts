@@ -15,6 +15,7 @@ import { createdIn, createThreadAgain, respondWithThread } from './thread-again.
 import {
   blankIsUnset,
   LINK_ALIASES,
+  listThreadIds,
   listThreads,
   SummaryQuery,
   summaryOf,
@@ -107,8 +108,8 @@ const collectionRoutes = (deps: RouteDeps) => {
       tag: 'threads',
       needs: 'read',
       query: ThreadQuery,
-      responses: { 200: ThreadList },
-      handle: ({ principal, query }) => listThreads(deps, principal, query, ({ thread }) => thread.id),
+      responses: { 200: ThreadList, 409: ErrorBody },
+      handle: ({ principal, query }) => listThreadIds(deps, principal, query),
     }),
     route.post('/v1/threads', {
       id: 'createThread',
@@ -140,7 +141,7 @@ const collectionRoutes = (deps: RouteDeps) => {
       tag: 'threads',
       needs: 'read',
       query: SummaryQuery,
-      responses: { 200: ThreadSummaryList },
+      responses: { 200: ThreadSummaryList, 409: ErrorBody },
       handle: ({ principal, query }) =>
         listThreads(deps, principal, query, query.preview ? withPreview(store, principal.scope) : summaryOf),
     }),

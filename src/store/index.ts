@@ -9,7 +9,7 @@ export {
   nameBlob,
 } from './engine/blob-folder.ts';
 export { checkId } from './engine/keys.ts';
-export { MOST_EXAMINED, type Page, Position, type Search } from './engine/page.ts';
+export { MOST_EXAMINED, type Page, type PageOf, Position, type Search } from './engine/page.ts';
 export { makePrivate } from './engine/private-files.ts';
 export { KEY_FILE } from './engine/secrets-key.ts';
 export { examine, type Finding, type Report, STRAY_RUN } from './repair/doctor.ts';

@@ -53,7 +53,7 @@ t.test('treats ids that cannot be stored as unknown', async (t) => {
     t.equal(store.messages.last(SCOPE, id), undefined);
     t.equal(store.events.last(SCOPE, id), 0);
     t.strictSame(store.threads.children(SCOPE, id), []);
-    t.equal(store.threads.list(SCOPE, { parent_thread_id: id }, { offset: 0, limit: 5 }).total, 0);
+    t.equal(store.threads.list(SCOPE, { parent: { scope: SCOPE, id } }, { offset: 0, limit: 5 }).total, 0);
   }
 });
 
@@ -71,7 +71,7 @@ t.test('accepts the longest ids in every key', async (t) => {
     ]);
     store.events.append(batch, scope, id, 1, [event('e', other)]);
   });
-  const filter = { resource_id: '\u0000'.repeat(3000), parent_thread_id: other };
+  const filter = { resource_id: '\u0000'.repeat(3000), parent: { scope, id: other } };
   t.strictSame(store.threads.list(scope, filter, { offset: 0, limit: 5 }).items, [record]);
   t.equal(
     store.threads.list(scope, { resource_id: '\u0000'.repeat(2999) }, { offset: 0, limit: 5 }).total,

@@ -24,7 +24,7 @@ t.test('keeps everything acknowledged and exact counts after a kill during commi
     t.equal(store.threads.get(SCOPE, `t${number}`)?.thread.metadata.updated_at, number + 0.5);
     t.equal(store.runs.get(SCOPE, `r${number}`)?.status, 'done');
   }
-  for (const filter of [{}, { root: true }, { resource_id: 'odd' }, { parent_thread_id: 't0' }]) {
+  for (const filter of [{}, { root: true }, { resource_id: 'odd' }, { parent: { scope: SCOPE, id: 't0' } }]) {
     const { ids, total } = walkThreads(store, filter);
     t.equal(new Set(ids).size, total, JSON.stringify(filter));
   }

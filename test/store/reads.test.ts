@@ -90,7 +90,7 @@ const PAGES: readonly (readonly [name: string, pageOf: (middle: number) => Page]
 const THREAD_FILTERS: readonly ThreadFilter[] = [
   {},
   { root: true },
-  { parent_thread_id: 'p' },
+  { parent: { scope: SCOPE, id: 'p' } },
   { resource_id: 'shared' },
   { resource_id: 'shared', root: true },
 ];

@@ -1,4 +1,6 @@
 import t from 'tap';
+import { ownedIn, partitionOf, sharedIn } from '../../src/schema/partition.ts';
+import type { Visibility } from '../../src/schema/thread.ts';
 import type { Page, Position, Store, ThreadFilter, ThreadRecord } from '../../src/store/index.ts';
 import fc from '../random.ts';
 import { storeFor } from './open.ts';
@@ -130,23 +132,83 @@ t.test('returns direct children only', async (t) => {
   t.strictSame(store.threads.children(SCOPE, 'c'), []);
 });
 
+t.test(
+  'lists the children of one thread, not those of another owner whose thread has the same id',
+  async (t) => {
+    const store = await storeFor(t);
+    const of = (user: string | undefined): string => partitionOf({ scope: 'acme', user });
+    const child = (name: string, at: number, visibility: Visibility) =>
+      threadRecord(name, at, { parent_thread_id: 'p', visibility });
+    await write(store, (batch) => {
+      for (const [user, record] of [
+        ['alice', child('a1', 1, 'read')],
+        ['alice', child('a2', 2, 'private')],
+        ['alice', child('a3', 3, 'write')],
+        ['bob', child('b1', 4, 'read')],
+        ['bob', child('b2', 5, 'private')],
+        [undefined, child('c1', 6, 'read')],
+        ['alice', threadRecord('q1', 7, { parent_thread_id: 'q', visibility: 'read' })],
+      ] as const) {
+        store.threads.put(batch, of(user), record, undefined);
+      }
+    });
+    const [bobs, all] = [
+      [of('bob'), sharedIn('acme')],
+      ['acme', ownedIn('acme')],
+    ];
+    for (const [lists, user, parent, expected] of [
+      [bobs, 'bob', 'p', ['b2', 'b1']],
+      [bobs, 'alice', 'p', ['a3', 'a1']],
+      [bobs, undefined, 'p', ['c1']],
+      [bobs, 'bob', 'q', []],
+      [bobs, 'alice', 'q', ['q1']],
+      [bobs, 'carol', 'p', []],
+      [all, 'alice', 'p', ['a3', 'a2', 'a1']],
+      [all, undefined, 'p', ['c1']],
+      ['acme', undefined, 'p', ['c1']],
+    ] as const) {
+      const filter = { parent: { scope: of(user), id: parent } };
+      const name = `${parent} of ${user} in ${lists}`;
+      const whole = store.threads.list(lists, filter, { offset: 0, limit: 10 });
+      t.strictSame(ids(whole.items), expected, name);
+      t.equal(whole.total, expected.length, name);
+      t.strictSame(store.threads.listIds(lists, filter, { offset: 0, limit: 10 }).items, expected, name);
+      const walked: string[] = [];
+      for (let after: Position | undefined = { key: null, offset: 0 }; after; ) {
+        const page = store.threads.listIds(lists, filter, { offset: 0, limit: 1, after });
+        t.equal(page.total, expected.length, name);
+        walked.push(...page.items);
+        after = page.next;
+      }
+      t.strictSame(walked, expected, `pages of ${name}`);
+      const behind = store.threads.listIds(lists, filter, { offset: 1, limit: 10 });
+      t.strictSame(behind.items, expected.slice(1), `${name} by offset`);
+    }
+  },
+);
+
 const RESOURCES = [undefined, 'r1', 'a much longer resource id '.repeat(40), 'tenant/\u0000/7'];
 const PARENTS = [undefined, 'p1', 'p2'];
 
-const filters: ThreadFilter[] = RESOURCES.flatMap((resource_id) =>
-  [{}, { root: true }, { root: false }, { parent_thread_id: 'p1' }, { parent_thread_id: 'p2' }].map(
-    (kin) => ({
+const filtersIn = (scope: string): ThreadFilter[] =>
+  RESOURCES.flatMap((resource_id) =>
+    [
+      {},
+      { root: true },
+      { root: false },
+      { parent: { scope, id: 'p1' } },
+      { parent: { scope, id: 'p2' } },
+    ].map((kin) => ({
       ...kin,
       ...(resource_id !== undefined && { resource_id }),
-    }),
-  ),
-);
+    })),
+  );
 
 const matches =
   (filter: ThreadFilter) =>
   ({ thread }: ThreadRecord): boolean =>
     (filter.resource_id === undefined || thread.resource_id === filter.resource_id) &&
-    (filter.parent_thread_id === undefined || thread.parent_thread_id === filter.parent_thread_id) &&
+    (filter.parent === undefined || thread.parent_thread_id === filter.parent.id) &&
     (!filter.root || thread.parent_thread_id === undefined);
 
 const inOrder = (a: ThreadRecord, b: ThreadRecord): number =>
@@ -187,7 +249,7 @@ t.test('matches lists and totals of a plain model for every filter', async (t) =
       if (awaited) await Promise.all(commits);
     }
     await Promise.all(commits);
-    for (const filter of filters) {
+    for (const filter of filtersIn(scope)) {
       const expected = Array.from(model.values()).filter(matches(filter)).sort(inOrder);
       const { items, total } = store.threads.list(scope, filter, { offset: 0, limit: 100 });
       if (total !== expected.length || JSON.stringify(ids(items)) !== JSON.stringify(ids(expected)))

@@ -64,7 +64,10 @@ export type Search<Row> = {
 };
 
 /** The ranges of a list that have rows, and the total number of rows. */
-export type List<T> = { index: Table<T>; ranges: readonly Range[]; total: number };
+export type List<T> = { index: ListedIn<T>; ranges: readonly Range[]; total: number };
+
+/** The reads of an index that a page needs. */
+export type ListedIn<T> = Pick<Table<T>, 'entries' | 'firstKey' | 'count'>;
 
 /** Combines lists that share no row. */
 export const counted = <T>(index: Table<T>, counters: Counters, lists: readonly Key[]): List<T> => {
@@ -180,7 +183,7 @@ const rowsBehind = <T>(
   return merge(rest ?? [], (range) => foundIn(index, { ...range, ...span }), reverse);
 };
 
-function* foundIn<T>(index: Table<T>, span: Span): Iterable<{ key: Key; found: T }> {
+function* foundIn<T>(index: ListedIn<T>, span: Span): Iterable<{ key: Key; found: T }> {
   for (const { key, value } of index.entries(span))
     yield { key: key.slice(span.prefix.length), found: value };
 }

@@ -1,15 +1,16 @@
 import { Integrity } from '../../schema/outcome.ts';
 import { isListOfPartitions, isReservedScope, listsWith } from '../../schema/partition.ts';
-import type { Lists } from '../../schema/place.ts';
+import type { Lists, Place as ThreadPlace } from '../../schema/place.ts';
 import { isShared, type Thread } from '../../schema/thread.ts';
 import { type Batch, createNoteBoard } from '../engine/batch.ts';
 import type { Counters } from '../engine/counters.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, checkPartition, indexed, isId, type Key } from '../engine/keys.ts';
 import { numberOfRoot } from '../engine/lineage.ts';
-import { counted, type Page, type PageOf, readPage, type Search } from '../engine/page.ts';
+import { counted, type List, type Page, type PageOf, readPage, type Search } from '../engine/page.ts';
 import { createPlacement, findPartitions, namesIn, type Place } from '../engine/placement.ts';
 import type { Columns } from '../engine/sink.ts';
+import { listChildren } from './listed-children.ts';
 import type { ThreadExpiryTable } from './thread-expiries.ts';
 
 /**
@@ -29,7 +30,8 @@ export type ThreadRecord = {
   lineage?: string;
 };
 
-export type ThreadFilter = { resource_id?: string; parent_thread_id?: string; root?: boolean };
+/** `parent` names one thread: another one with the same id, of another owner, has other children. */
+export type ThreadFilter = { resource_id?: string; parent?: ThreadPlace; root?: boolean };
 
 export type ThreadTable = {
   get(scope: string, id: string): ThreadRecord | undefined;
@@ -48,6 +50,8 @@ export type ThreadTable = {
     shown?: (record: ThreadRecord) => unknown,
     search?: Search<ThreadRecord>,
   ): PageOf<ThreadRecord>;
+  /** Like `list`, of the ids alone: reads no records. */
+  listIds(lists: Lists, filter: ThreadFilter, page: Page): PageOf<string>;
   /** Returns the ids of the direct children. */
   children(scope: string, id: string): string[];
   /** Returns the ids of up to `limit` threads in a partition, shared ones included. */
@@ -67,6 +71,22 @@ export const createThreadTable = (
   const naming = createPlacement(index);
   const lineages = createNoteBoard<string>();
   const get = (scope: string, id: string) => (isId(id) ? records.get([scope, id]) : undefined);
+
+  /** Returns undefined if no thread can match. */
+  const select = (lists: Lists, filter: ThreadFilter): List<string> | undefined => {
+    const { parent, resource_id } = filter;
+    const names = typeof lists === 'string' ? [lists] : lists;
+    if (!parent) {
+      const keys = names.flatMap((list) => listsOf(list, filter));
+      return counted(index, counters, keys);
+    }
+    if (!isId(parent.id)) return undefined;
+    return listChildren({ index, counters }, names, {
+      parent,
+      listIn: (list, isWhole) => listOf(list, { parent: parent.id }, isWhole ? undefined : resource_id),
+      shared: sharedBelow(parent.scope, parent.id),
+    });
+  };
 
   return {
     get,
@@ -96,16 +116,18 @@ export const createThreadTable = (
       expiries.move(batch, { scope, thread_id: id }, undefined, before.thread.expires_at);
     },
     list(lists, filter, page, shown, search) {
-      const { parent_thread_id } = filter;
-      if (parent_thread_id !== undefined && !isId(parent_thread_id)) return NOTHING(page);
-      const [own = '', ...others] = typeof lists === 'string' ? [lists] : lists;
+      const [own = ''] = typeof lists === 'string' ? [lists] : lists;
       const read = (id: string, [, , partition = own]: Key): ThreadRecord => {
         const record = get(String(partition), id);
         if (!record) throw new Integrity(`thread '${id}' is listed and has no record`);
         return record;
       };
-      const keys = [own, ...others].flatMap((list) => listsOf(list, filter));
-      return readPage(counted(index, counters, keys), page, { read, shown, search });
+      const found = select(lists, filter);
+      return found ? readPage(found, page, { read, shown, search }) : NOTHING(page);
+    },
+    listIds(lists, filter, page) {
+      const found = select(lists, filter);
+      return found ? readPage(found, page, { read: (id) => id }) : NOTHING(page);
     },
     children(scope, id) {
       if (!isId(id)) return [];
@@ -143,8 +165,7 @@ const listOf = (scope: string, kin: Kin, resource_id: string | undefined): Key =
   return resource_id === undefined ? [scope, ...kind] : [scope, 'of', indexed(resource_id), ...kind];
 };
 
-const listsOf = (scope: string, { resource_id, parent_thread_id, root }: ThreadFilter): Key[] => {
-  if (parent_thread_id !== undefined) return [listOf(scope, { parent: parent_thread_id }, resource_id)];
+const listsOf = (scope: string, { resource_id, root }: ThreadFilter): Key[] => {
   const roots = listOf(scope, { of: 'root' }, resource_id);
   return root ? [roots] : [roots, listOf(scope, { of: 'child' }, resource_id)];
 };
