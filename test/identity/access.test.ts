@@ -9,7 +9,7 @@ import { uidOf } from '../../src/schema/thread-uid.ts';
 import { examine, type Store } from '../../src/store/index.ts';
 import fc from '../random.ts';
 import { storeFor } from '../store/open.ts';
-import { run, threadRecord, write } from '../store/records.ts';
+import { dispatch, run, threadRecord, write } from '../store/records.ts';
 
 /** identity.md 1.3 to 1.5, checks 45 and 51. */
 
@@ -219,4 +219,34 @@ t.test('lists of owners are derived from the records', async (t) => {
   await store.close();
   const { findings } = await examine({ dir });
   t.strictSame(findings, []);
+});
+
+t.test('finds a hidden id with the reads of one that was never used', async (t) => {
+  const store = await storeFor(t);
+  await fill(store, [{ id: 'hers', owner: 'alice', visibility: 'private' }]);
+  const scope = partitionOf({ scope: 'acme', user: 'alice' });
+  await write(store, (batch) =>
+    store.dispatches.put(batch, scope, dispatch('work-of-hers', { thread_id: 'hers' }), undefined),
+  );
+  const access = createAccess(store);
+  const readsOf = (look: () => unknown): number => {
+    const before = store.reads;
+    look();
+    return store.reads - before;
+  };
+  const hidden = ['hers', 'run-of-hers', 'work-of-hers', uidOf(scope, 'hers') ?? ''];
+  for (const right of ['read', 'write', 'decide'] as const) {
+    for (const user of [principal('acme', 'bob', 'invoke'), principal('globex', 'carol', 'read:all')]) {
+      for (const id of hidden) {
+        const unused = id.replace('hers', 'none');
+        for (const kind of ['thread', 'run', 'work'] as const) {
+          const more =
+            readsOf(() => access[kind](user, id, right)) - readsOf(() => access[kind](user, unused, right));
+          // The key of a name is counted when it is found; the search for it takes place in any case.
+          const most = id.startsWith('work') && kind === 'work' ? 1 : 0;
+          t.ok(more <= most, `${kind} ${id} by ${user.user}, ${right}: ${more} more`);
+        }
+      }
+    }
+  }
 });

@@ -260,6 +260,8 @@ const findDispatch = (
     const { visibility = 'private' } = threads.get(partition, thread.id)?.thread ?? {};
     if (isVisible(principal, { scope: partition, visibility })) return { scope: partition, thread };
   }
+  // An unused id takes the reads of a hidden one: only the record of a dispatch names the thread that decides.
+  if (others.length === 0 && dispatches.get(own, id) === undefined) threads.get(own, id);
   return undefined;
 };
 
