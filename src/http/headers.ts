@@ -20,9 +20,14 @@ export type RequestHeaders = {
 export const createRequestHeaders = (req: WireRequest, isTrustedPeer: () => boolean): RequestHeaders => {
   let live: WireRequest | undefined = req;
   let kept: Map<string, Kept> | undefined;
+  /** The header whose lines were read last: several steps read those of `Authorization`. */
+  let last: { key: string; lines: readonly string[] } | undefined;
   const isHidden = (key: string): boolean => OF_PROXIES.test(key) && !isTrustedPeer();
   const linesOf = (key: string): readonly string[] => {
-    if (live) return isHidden(key) ? [] : headerValues(live, key);
+    if (live) {
+      if (last?.key !== key) last = { key, lines: isHidden(key) ? [] : headerValues(live, key) };
+      return last.lines;
+    }
     const found = kept?.get(key);
     return typeof found === 'string' ? [found] : (found ?? []);
   };
@@ -37,6 +42,7 @@ export const createRequestHeaders = (req: WireRequest, isTrustedPeer: () => bool
     leave(keep) {
       if (keep) kept = copyHeaders(req, isHidden);
       live = undefined;
+      last = undefined;
     },
   };
 };

@@ -140,18 +140,23 @@ const createBearerJudge = ({
   judgeAccessToken,
 }: AuthenticatorDeps): ((presented: Presented, token: string) => Judged) => {
   const isAdminToken = adminToken === undefined ? undefined : createTokenCheck(adminToken);
-  const judges = [[KEY_PREFIX, judgeKey] as const, [SESSION_PREFIX, judgeSession] as const];
+  const judgeIssued = (token: string, ip: () => string): JudgedPrincipal | undefined => {
+    if (token.startsWith(KEY_PREFIX)) return judgeKey(token, ip);
+    return token.startsWith(SESSION_PREFIX) ? judgeSession(token, ip) : undefined;
+  };
   return (presented, token) => {
-    const issued = judges.find(([prefix]) => token.startsWith(prefix));
-    if (issued) return { principal: issued[1](token, presented.address) };
+    const issued = judgeIssued(token, presented.address);
+    if (issued) return { principal: issued };
     const judgeJwt = isCompactToken(token) ? judgeAccessToken : undefined;
+    // A token that was verified before has been compared with the admin token then.
+    const known = judgeJwt?.known(token);
+    if (known) return { principal: counting(guesses, presented, known) };
     // A longer token is not an attempt to guess a short one.
     if (isAdminToken && !(judgeJwt && token.length >= SHORT_TOKEN)) guesses.check(presented.address);
     if (isAdminToken?.(token)) return 'admin';
     if (!judgeJwt) return 'unrecognized';
-    guesses.checkUnverified(presented.address, () => judgeJwt.isKnown(token));
-    const principal = judgeJwt(token);
-    return { principal: principal instanceof Promise ? counting(guesses, presented, principal) : principal };
+    guesses.checkUnverified(presented.address);
+    return { principal: counting(guesses, presented, judgeJwt(token)) };
   };
 };
 
@@ -159,8 +164,9 @@ const createBearerJudge = ({
 const counting = (
   guesses: Guesses,
   { address, surface }: Presented,
-  principal: Promise<Principal>,
-): Promise<Principal> => {
+  principal: Principal | Promise<Principal>,
+): Principal | Promise<Principal> => {
+  if (!(principal instanceof Promise)) return principal;
   // Read now, because a request is valid only during its callback.
   const from = address();
   const judged = principal.catch((error: unknown) => {

@@ -20,11 +20,8 @@ export type Guesses = {
   readonly areCounted: boolean;
   /** @throws RateLimited while short tokens are not compared */
   check(address: () => string): void;
-  /**
-   * @param isKnown returns whether the access token of the request was verified before; called only while it matters
-   * @throws RateLimited while too many unknown access tokens come from the address
-   */
-  checkUnverified(address: () => string, isKnown: () => boolean): void;
+  /** @throws RateLimited while too many unknown access tokens come from the address */
+  checkUnverified(address: () => string): void;
   /** Records a rejected credential and returns the error to send. */
   failed(address: string, error: Unauthorized): Error;
 };
@@ -92,12 +89,12 @@ export const createGuesses = ({
       const level = levelOf(address());
       if (isFull(level)) throw limited(level);
     },
-    checkUnverified(address, isKnown) {
+    checkUnverified(address) {
       if (buckets.size === 0) return;
       const from = address();
       const level = levelOf(from);
       const bucket = buckets.get(networkOf(from));
-      if (!isFull(level) || !bucket || isKnown() || admitUnverified(bucket, now())) return;
+      if (!isFull(level) || !bucket || admitUnverified(bucket, now())) return;
       observe('limited');
       throw tooMany(1);
     },

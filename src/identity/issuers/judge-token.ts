@@ -3,14 +3,14 @@ import type { Issuers } from './issuers.ts';
 import type { VerifiedToken } from './verified-token.ts';
 
 /**
- * Judges an access token: verifies it, then binds it to its user. Synchronous for a known token.
+ * Judges an access token: verifies it, then binds it to its user.
  *
  * @throws Unauthorized, RateLimited, Unavailable, also as a rejection
  */
 export type JudgeToken = {
   (token: string): Principal | Promise<Principal>;
-  /** Returns whether the token was verified before, so that judging it needs no signature. */
-  isKnown(token: string): boolean;
+  /** Judges a token that was verified before, which takes no signature; undefined for any other. */
+  known(token: string): Principal | Promise<Principal> | undefined;
 };
 
 export const createTokenJudge = (
@@ -21,5 +21,9 @@ export const createTokenJudge = (
     const verified = verify(token);
     return verified instanceof Promise ? verified.then(bind) : bind(verified);
   };
-  return Object.assign(judge, { isKnown: (token: string) => recall(token) !== undefined });
+  const known: JudgeToken['known'] = (token) => {
+    const verified = recall(token);
+    return verified && bind(verified);
+  };
+  return Object.assign(judge, { known });
 };
