@@ -68,7 +68,10 @@ const row = (metric: string, unit: string, value: number, aim: Aim, p99?: number
 
 const atMost = (most: number): Aim => ({ of: 'value', most });
 
-/** Each cost is of the same request, sent in turns with the other credentials. */
+/**
+ * Each cost is of the same request, sent in turns with the other credentials: a list would be the merge of more lists for
+ * a user, so each asks for a thread that it owns.
+ */
 const measureRequests = async (
   { short, note }: Context,
   requester: Requester,
@@ -76,25 +79,29 @@ const measureRequests = async (
   key: string,
 ): Promise<Measured[]> => {
   const count = short ? 50 : 10_000;
-  const path = '/v1/threads?limit=1';
   const token = await sign({});
+  const requestFor = async (headers: Record<string, string>): Promise<{ path: string }> => {
+    const { text } = await requester.send({ method: 'POST', path: '/v1/threads', headers, body: '{}' });
+    const { id }: { id: string } = JSON.parse(text);
+    return { path: `/v1/threads/${id}` };
+  };
+  const own = await requestFor({});
+  const ofUser = await requestFor(bearer(key));
+  const ofAccount = await requestFor(bearer(token));
   const fresh = await Promise.all(
     Array.from({ length: short ? 20 : 2000 }, (_, index) => sign({ jti: `${index}` })),
   );
-  const withHeaders = (headers: Record<string, string>) => (): Promise<number> =>
-    requester.cost(count, () => ({ path, headers }));
-  await interleaved(1, {
-    none: withHeaders({}),
-    key: withHeaders(bearer(key)),
-    token: withHeaders(bearer(token)),
-  });
-  const costs = await interleaved(short ? 1 : 5, {
-    none: withHeaders({}),
-    key: withHeaders(bearer(key)),
-    token: withHeaders(bearer(token)),
-  });
+  const send = (request: { path: string }, headers: Record<string, string>) => () =>
+    requester.cost(count, () => ({ ...request, headers }));
+  const variants = {
+    none: send(own, {}),
+    key: send(ofUser, bearer(key)),
+    token: send(ofAccount, bearer(token)),
+  };
+  await interleaved(1, variants);
+  const costs = await interleaved(short ? 1 : 5, variants);
   const unseen = await requester.cost(fresh.length, (index) => ({
-    path,
+    ...ofAccount,
     headers: bearer(fresh[index] ?? ''),
   }));
   const none = median(costs.none);
