@@ -23,6 +23,9 @@ const FILES: readonly (readonly [path: RegExp, contents: string])[] = [
   [/[\\/]prom-client[\\/]lib[\\/]pushgateway\.js$/, 'module.exports = undefined;'],
   // It loads `node:cluster` with child processes and UDP sockets for metrics of several processes.
   [/[\\/]prom-client[\\/]lib[\\/]cluster\.js$/, 'module.exports = undefined;'],
+  // Threads of `pino` that write logs, for which it reads the files of its callers from a stack trace.
+  [/[\\/]pino[\\/]lib[\\/]transport\.js$/, 'module.exports = undefined;'],
+  [/[\\/]pino[\\/]lib[\\/]caller\.js$/, 'module.exports = () => undefined;'],
 ];
 
 const NAMESPACE = 'substitute';
