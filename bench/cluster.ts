@@ -58,6 +58,7 @@ const createRun = (): ShippedBatch => {
   const each = (kind: number, count: number): ShippedRow[] =>
     Array.from({ length: count }, (_, seq) => rowOf(kind, ['default', thread, seq], lineage, { at: now }));
   return {
+    lineage,
     owners: [lineage],
     births: [lineage],
     releases: [],
@@ -145,7 +146,7 @@ const measureSnapshot = async (postgres: Postgres, short: boolean): Promise<Meas
   await dump.connect();
   await dump.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   await dump.query('SELECT count(*) FROM troupe.member');
-  const batch: ShippedBatch = { owners: [], births: [], releases: [], gone: [], rows: [] };
+  const batch: ShippedBatch = { lineage: null, owners: [], births: [], releases: [], gone: [], rows: [] };
   const repeat = async (count: number): Promise<void> => {
     for (let done = 0; done < (short ? 20 : count); done += 1) await commit(member, [batch]);
   };

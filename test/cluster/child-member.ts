@@ -108,14 +108,14 @@ const planWrite = (member: string, lineage: string, { last, tokens }: Owned, ran
     rows.push(rowOf(kind, [lineage, sealed.n], lineage, sealed));
   }
   const gone = random() < REMOVALS ? [{ kind: KINDS.slot, key: slot.key }] : [];
-  return { write, batch: { ...NOTHING, owners: [BigInt(lineage)], gone, rows } };
+  return { write, batch: { ...NOTHING, lineage: BigInt(lineage), owners: [BigInt(lineage)], gone, rows } };
 };
 
 const planStray = (member: string, lineage: string): Planned => {
   count += 1;
   const write = { token: `${member}-${count}`, lineage, n: undefined, seals: undefined };
   const row = rowOf(KINDS.stray, [write.token], lineage, write);
-  return { write, batch: { ...NOTHING, owners: [BigInt(lineage)], rows: [row] } };
+  return { write, batch: { ...NOTHING, lineage: BigInt(lineage), owners: [BigInt(lineage)], rows: [row] } };
 };
 
 /** Whatever a member keeps of its lineages is lost with its membership. */

@@ -148,6 +148,7 @@ export const fillCommons = (store: Store, batch: Batch): void => {
       created_at_ms: AT,
       entries: [{ kind: 'model', id: 'm1', version: 1 }],
       source_config_revisions: [{ namespace: 'models', id: 'm1', revision: 1 }],
+      metadata: {},
     } as never,
     [version as never],
   );

@@ -45,7 +45,7 @@ const STEPS: Record<string, (store: Store, batch: Batch, model: Model, which: nu
     store.removals.begin(batch, SCOPE, model.id);
     store.tickets.removeAll(batch, SCOPE, model.id);
     store.pending.removeAll(batch, SCOPE, model.id);
-    store.transcripts.removeAll(batch, SCOPE, model.id);
+    store.transcripts.removeAll(batch, SCOPE, model.thread.thread);
     store.state.remove(batch, SCOPE, model.id);
     model.thread = undefined;
   },
@@ -132,7 +132,7 @@ const STEPS: Record<string, (store: Store, batch: Batch, model: Model, which: nu
   responses({ responses }, batch, { id }, which) {
     const row = { ...response(`${id}-r`, which % 5), thread_id: id, created_at: which % 5 };
     if (which % 3 === 0) responses.remove(batch, SCOPE, row);
-    else if (which % 7 === 0) responses.sweep(batch, which % 5);
+    else if (which % 7 === 0) responses.prune(batch, which % 5, 100);
     else responses.add(batch, SCOPE, row);
   },
   shared({ usage, budgetCounters }, batch, _model, which) {

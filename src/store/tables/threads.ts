@@ -10,6 +10,7 @@ import { numberOfRoot } from '../engine/lineage.ts';
 import { counted, type List, type Page, type PageOf, readPage, type Search } from '../engine/page.ts';
 import { createPlacement, findPartitions, namesIn, type Place } from '../engine/placement.ts';
 import type { Columns } from '../engine/sink.ts';
+import type { Table } from '../engine/table.ts';
 import { listChildren } from './listed-children.ts';
 import type { ThreadExpiryTable } from './thread-expiries.ts';
 
@@ -71,22 +72,7 @@ export const createThreadTable = (
   const naming = createPlacement(index);
   const lineages = createNoteBoard<string>();
   const get = (scope: string, id: string) => (isId(id) ? records.get([scope, id]) : undefined);
-
-  /** Returns undefined if no thread can match. */
-  const select = (lists: Lists, filter: ThreadFilter): List<string> | undefined => {
-    const { parent, resource_id } = filter;
-    const names = typeof lists === 'string' ? [lists] : lists;
-    if (!parent) {
-      const keys = names.flatMap((list) => listsOf(list, filter));
-      return counted(index, counters, keys);
-    }
-    if (!isId(parent.id)) return undefined;
-    return listChildren({ index, counters }, names, {
-      parent,
-      listIn: (list, isWhole) => listOf(list, { parent: parent.id }, isWhole ? undefined : resource_id),
-      shared: sharedBelow(parent.scope, parent.id),
-    });
-  };
+  const select = createSelection({ index, counters });
 
   return {
     get,
@@ -141,6 +127,24 @@ export const createThreadTable = (
     partitionsWith: (list, id, limit) => findPartitions(index, namesIn(list, id), limit),
   };
 };
+
+/** Returns a function that finds the list for a filter, or undefined if no thread can match. */
+const createSelection =
+  (store: { index: Table<string>; counters: Counters }) =>
+  (lists: Lists, filter: ThreadFilter): List<string> | undefined => {
+    const { parent, resource_id } = filter;
+    const names = typeof lists === 'string' ? [lists] : lists;
+    if (!parent) {
+      const keys = names.flatMap((list) => listsOf(list, filter));
+      return counted(store.index, store.counters, keys);
+    }
+    if (!isId(parent.id)) return undefined;
+    return listChildren(store, names, {
+      parent,
+      listIn: (list, isWhole) => listOf(list, { parent: parent.id }, isWhole ? undefined : resource_id),
+      shared: sharedBelow(parent.scope, parent.id),
+    });
+  };
 
 /** The columns of a shipped record. */
 export const threadColumns = ({ thread }: ThreadRecord, [scope]: Key): Columns => ({
