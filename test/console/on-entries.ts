@@ -24,6 +24,8 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     const { page, go } = await house.visit(t, { noisy: true });
     await go('/providers');
     await button(page, 'New Provider').click();
+    t.equal(await invalid(page), 0, 'a choice that was not made yet is no mistake');
+    t.equal(await page.getByLabel('Adapter').locator('option:checked').textContent(), 'Choose…');
     await page.getByLabel('Provider ID').fill('gone-soon');
     t.equal(await page.locator('input[type="password"]').count(), 1);
     await page.locator('input[type="password"]').fill('sk-of-nobody');
@@ -161,6 +163,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
 
     await go('/model-pools?new=1');
     await page.getByLabel('Pool ID').fill('both');
+    t.equal(await page.getByRole('dialog').getByText('Required', { exact: true }).count(), 0);
     await button(page, 'Add a member').click();
     const member = page.getByRole('group', { name: 'Member 1' });
     await member.getByLabel('Role').selectOption('only when others fail');
@@ -436,7 +439,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
       const row = page.locator('tbody tr').filter({ hasText: 'Say hello' });
       t.equal(await row.count(), 1, 'one row per test case');
       t.match(await row.textContent(), /Say hello.*Worse.*Passed.*Failed.*The answer lacks/);
-      const totals = page.getByRole('region', { name: 'Totals' });
+      const totals = page.getByRole('group', { name: 'Totals' });
       t.match(await totals.textContent(), /A · default100%.*B · echo0%/);
       await button(page, 'List').click();
       await banner.waitFor({ state: 'detached' });

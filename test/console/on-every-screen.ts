@@ -159,6 +159,11 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
         await page.evaluate(axe.source);
       }
       t.strictSame(await barriers(page, path, {}), [], `light ${path}`);
+      t.equal(
+        await page.locator('main [data-new]:not(:has(svg))').count(),
+        0,
+        `${path}: all actions that create an entry look alike`,
+      );
       await setTheme(page, 'dark');
       // The themes differ only in colors.
       t.strictSame(await barriers(page, path, { runOnly: ['color-contrast'] }), [], `dark ${path}`);

@@ -201,7 +201,14 @@ export const onPlugins = async (t: Test, house: House): Promise<void> => {
     await page.getByLabel('Name').first().fill('Brief');
     await page.getByLabel('Description').first().fill('Keeps it short');
     await page.getByLabel('Markdown').fill('## Be *brief*');
-    await page.getByRole('heading', { name: 'Be brief' }).waitFor();
+    const rendered = page.getByRole('heading', { name: 'Be brief' });
+    await rendered.waitFor();
+    const source = await page.getByLabel('Markdown').boundingBox();
+    const result = await rendered.boundingBox();
+    t.ok(
+      source && result && result.x > source.x + source.width,
+      'the source and its result are side by side',
+    );
     await page.getByText('Text that a model receives').click();
     t.match(await page.getByTestId('skill-injected').textContent(), /skill="Brief">\n## Be \*brief\*\n/);
     await button(page, 'Save').click();

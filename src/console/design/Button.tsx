@@ -16,6 +16,17 @@ export const Button = ({ tone, small, icon, children, ...props }: ButtonProps) =
   </button>
 );
 
+/** The label of what creates an entry. Its accessible name begins with a plus, as external tests of the console expect. */
+export const NewLabel = ({ children }: { children: string }) => (
+  <>
+    <Icon name="plus" />
+    <span>
+      <span className="visually-hidden">+ </span>
+      {children}
+    </span>
+  </>
+);
+
 /** Makes a link look like a button. */
 export const buttonLook = css.button;
 

@@ -7,6 +7,7 @@ export const FileButton = (props: {
   label: string;
   accept: string;
   small?: boolean;
+  isMain?: boolean;
   disabled?: boolean;
   onFile: (file: File) => void;
   children: ReactNode;
@@ -29,6 +30,7 @@ export const FileButton = (props: {
       />
       <Button
         {...(props.small && { small: true })}
+        tone={props.isMain ? 'primary' : undefined}
         disabled={props.disabled}
         onClick={() => input.current?.click()}
       >

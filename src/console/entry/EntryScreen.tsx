@@ -2,7 +2,7 @@ import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
 import { sourceState } from '../data/meta.ts';
 import { type Loaded as Query, type Resource, useResource } from '../data/queries.ts';
 import { metaOf } from '../data/records.ts';
-import { Button, buttonLook } from '../design/Button.tsx';
+import { Button, buttonLook, NewLabel } from '../design/Button.tsx';
 import { Page } from '../design/Layout.tsx';
 import { Loaded } from '../design/Loaded.tsx';
 import { EmptyState } from '../design/Notice.tsx';
@@ -164,7 +164,7 @@ export const EntryScreen = <Row extends Named, K extends string>(
     </Button>
   ) : (
     <ScreenLink to={`${pages}/new`} className={buttonLook} isNew>
-      {t('new')}
+      <NewLabel>{t('new')}</NewLabel>
     </ScreenLink>
   );
   const list: ListProps<Row> = {

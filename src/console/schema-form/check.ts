@@ -94,7 +94,12 @@ const checkList = (value: unknown, view: View & { kind: 'list' }, at: Parameters
   const [least, most] = [limit(schema, 'minItems'), limit(schema, 'maxItems')];
   const inside = value.flatMap((item, index) => problemsIn(view.items, item, root, placeOf(path, index)));
   if (least !== undefined && value.length < least)
-    return [...inside, ...wrong(path, 'problem.few', { bound: least })];
+    return [
+      ...inside,
+      ...(value.length === 0
+        ? wrong(path, 'problem.required')
+        : wrong(path, 'problem.few', { bound: least })),
+    ];
   if (most !== undefined && value.length > most)
     return [...inside, ...wrong(path, 'problem.many', { bound: most })];
   const isTwice =
@@ -145,8 +150,10 @@ const checkSeen = ({ schema, view }: Seen, value: unknown, root: Schema, path: s
     case 'flag':
       return typeof value === 'boolean' ? [] : wrong(path, 'problem.flag');
     case 'enum':
-      return view.options.some((option) => option === value)
-        ? []
+      if (view.options.some((option) => option === value)) return [];
+      // The empty text of a selection that was not made yet.
+      return value === ''
+        ? wrong(path, 'problem.required')
         : wrong(path, 'problem.enum', { options: view.options.join(', ') });
     case 'const':
       return JSON.stringify(view.value) === JSON.stringify(value)

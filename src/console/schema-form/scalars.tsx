@@ -103,7 +103,8 @@ export const Options = (props: SeenProps & { options: readonly Option[]; at: num
   const wordAt = useWordAt();
   const field = useFieldProps(props);
   const { path, value, options, at, onChange } = props;
-  const isSet = value !== undefined && value !== null;
+  // The empty text of a new entry is no choice, unless it is an option.
+  const isSet = value !== undefined && value !== null && (value !== '' || at >= 0);
   const unset = wordAt(path, 'unset') ?? textIn(props.ui, 'ui:unset') ?? props.unset ?? t('unset');
   const mayBeUnset = props.seen.isNullable || !props.isRequired || !isSet;
   return (

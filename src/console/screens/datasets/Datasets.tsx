@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import { useResource } from '../../data/queries.ts';
-import { Button } from '../../design/Button.tsx';
+import { Button, NewLabel } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
@@ -80,7 +80,7 @@ export default function Datasets() {
   );
   const create = (
     <Button tone="primary" onClick={() => setQuery({ new: '1' })} data-new>
-      {t('new')}
+      <NewLabel>{t('new')}</NewLabel>
     </Button>
   );
   return (

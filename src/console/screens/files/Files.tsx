@@ -115,7 +115,13 @@ const Upload = ({ onDone }: { onDone: (file: StoredFile) => void }) => {
     setBusy(false);
   };
   return (
-    <FileButton label={t('upload.file')} accept="" disabled={isBusy} onFile={(file) => void send(file)}>
+    <FileButton
+      label={t('upload.file')}
+      accept=""
+      isMain
+      disabled={isBusy}
+      onFile={(file) => void send(file)}
+    >
       {t(isBusy ? 'upload.busy' : 'upload')}
     </FileButton>
   );

@@ -39,7 +39,7 @@ export default function Keys() {
   const filters = useFilters();
   const { menu, dialog } = useKeyActions();
   const create = may(MAKES) && (
-    <Button tone="primary" onClick={() => setQuery({ new: '1' })} data-new>
+    <Button tone="primary" icon="plus" onClick={() => setQuery({ new: '1' })} data-new>
       {t('new')}
     </Button>
   );

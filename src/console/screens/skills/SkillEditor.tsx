@@ -81,11 +81,7 @@ const Form = ({ opened, schema }: { opened: Opened; schema: Schema }) => {
   const { isNew, start } = form.opened;
   const kept = useKept({ isNew, start, draft: form.draft }, form.isDirty, 'skill');
   return (
-    <Page
-      title={isNew ? t('title.new') : start.id}
-      purpose={t('editor.purpose')}
-      actions={<Actions form={form} />}
-    >
+    <Page title={isNew ? t('new') : start.id} purpose={t('editor.purpose')} actions={<Actions form={form} />}>
       <EntryGuards form={form} />
       <KeptOffer kept={kept} onTake={form.replace} />
       <Refused errors={form.errors} />

@@ -87,7 +87,7 @@ export default function Users() {
   const columns = useColumns();
   const filters = useFilters();
   const create = (
-    <Button tone="primary" onClick={() => setQuery({ new: '1' })} data-new>
+    <Button tone="primary" icon="plus" onClick={() => setQuery({ new: '1' })} data-new>
       {t('new')}
     </Button>
   );
