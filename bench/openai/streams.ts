@@ -12,6 +12,8 @@ import type { Server } from '../servers.ts';
 
 const CONNECTIONS = 64;
 const TURNS = 8;
+/** Streams of each kind before the measurement: their code is optimized by then, however slow the host is. */
+const WARM = 2000;
 
 const chatBody = JSON.stringify({
   model: 'bench',
@@ -53,19 +55,18 @@ const besideNative = (mine: readonly Played[], native: readonly Played[]): Round
 };
 
 export const measureStreams = async (context: Context, server: Server): Promise<Measured[]> => {
-  const play = (load: Load, usual: number) => (): Promise<Played> =>
-    playLoad(server, {
-      ...load,
-      connections: context.short ? 2 : CONNECTIONS,
-      duration_ms: context.roundMs(usual),
-    });
-  const variants = (usual: number) => ({
-    native: play(NATIVE, usual),
-    chat: play(CHAT, usual),
-    response: play(RESPONSE, usual),
+  const connections = context.short ? 2 : CONNECTIONS;
+  const play = (load: Load) => (): Promise<Played> =>
+    playLoad(server, { ...load, connections, duration_ms: context.roundMs(1000) });
+  if (!context.short) {
+    for (const load of [NATIVE, CHAT, RESPONSE])
+      await playLoad(server, { ...load, connections, streams: WARM });
+  }
+  const { native, chat, response } = await interleaved(context.short ? 1 : TURNS, {
+    native: play(NATIVE),
+    chat: play(CHAT),
+    response: play(RESPONSE),
   });
-  if (!context.short) await interleaved(1, variants(2000));
-  const { native, chat, response } = await interleaved(context.short ? 1 : TURNS, variants(1000));
   const row = (metric: string, mine: readonly Played[]): Measured => ({
     metric,
     unit: 'ms of CPU',
