@@ -81,7 +81,7 @@ export const createRemoval = (deps: FileDeps): Removal => {
       timers.push(
         setInterval(guarded(round), ROUND_MS).unref(),
         setInterval(
-          guarded(() => expire(deps)),
+          guarded(() => expire(deps, later)),
           EXPIRY_MS,
         ).unref(),
         setInterval(sweeping, SWEEP_MS).unref(),
@@ -110,12 +110,13 @@ const createKept = () => {
 };
 
 /** Removes the rows of expired files. */
-const expire = async ({ store, clock }: FileDeps): Promise<void> => {
+const expire = async ({ store, clock }: FileDeps, later: Removal['later']): Promise<void> => {
   for (;;) {
     const expired = store.files.expiredBefore(clock.now(), MOST_AT_ONCE);
     if (expired.length === 0) return;
     const batch = store.batch('commons');
     for (const row of expired) store.files.remove(batch, row);
     await store.commit(batch);
+    for (const { sha256 } of expired) later(sha256);
   }
 };

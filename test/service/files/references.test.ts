@@ -156,3 +156,35 @@ t.test('serves a signed link without a credential until it expires (check 70)', 
   await remove(troupe.url, String(one), { authorization });
   t.equal((await get(troupe.url, link)).status, 404);
 });
+
+t.test('an expired file is as a deleted one (openai.md 9.5)', async (t) => {
+  let ahead = 0;
+  const clock = { now: () => Date.now() + ahead };
+  const troupe = await startTroupe(t, { app: { clock } });
+  const { body } = await upload(troupe.url, BYTES, {
+    filename: 'table.csv',
+    type: 'text/csv',
+    fields: { 'expires_after[anchor]': 'created_at', 'expires_after[seconds]': '3600' },
+  });
+  const id = String(body.id);
+  const ask = (files: string[]) =>
+    troupe.call('POST', '/v1/runs', {
+      agentId: 'echo',
+      threadId: 'T',
+      messages: [{ role: 'user', content: 'a', files }],
+    });
+  t.equal((await ask([id])).status, 200);
+  const link = troupe.app.fileLink(id);
+  ahead = 3600_000;
+  for (const restarts of [false, true]) {
+    if (restarts) await troupe.restart();
+    for (const path of [`/v1/files/${id}`, `/v1/files/${id}/content`])
+      t.equal((await get(troupe.url, path)).status, 404, path);
+    t.equal((await get(troupe.url, link)).status, 403, 'its links expire too');
+    t.match(await troupe.call('GET', '/v1/files'), { body: { data: [] } });
+    t.match(await ask([id]), { status: 400, body: { error: `file not found: ${id}` } });
+    t.equal((await ask([])).status, 200);
+    const [first] = troupe.models.requests.at(-1)?.request.messages ?? [];
+    t.match(first?.content, [{ text: 'a' }, { text: "[file 'table.csv' was deleted]" }]);
+  }
+});

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { z } from 'zod';
 import { defineTool } from '../../../src/tools/define-tool.ts';
+import { startAgUi } from '../ag-ui/ag-ui.ts';
 import { says } from '../agent-loop/agents.ts';
 import { startChat } from '../chat/chat.ts';
 import { asks } from '../models.ts';
@@ -41,6 +42,33 @@ t.test('lets a tool read the attachment of the user and write another file (chec
   const id = String(file?.url).slice('troupe-file:'.length);
   t.equal(String((await get(troupe.url, `/v1/files/${id}/content`)).bytes), 'HELLO');
   t.match(JSON.stringify(parts), '"isSame":true');
+});
+
+t.test('shows the file of a tool on AG-UI, on A2A and in the native history (check 71)', async (t) => {
+  const troupe = await startAgUi(t, { app: { tools: [upper] } });
+  const { body } = await upload(troupe.url, 'hello');
+  const convert = () => troupe.models.steps.push(asks(['c1', 'upper', { id: body.id }]), says('Done.'));
+  const written = /^troupe-file:file-[0-9a-f]{32}$/;
+  convert();
+  const message = { id: 'm', role: 'user', content: 'Convert it.' };
+  const events = await troupe.ask({ agentId: 'steps', threadId: 'G', runId: 'r', messages: [message] });
+  const shown = events.find(({ activityType }) => activityType === 'file');
+  t.match(shown, { content: { url: written, mediaType: 'text/plain' } });
+
+  const native = await troupe.call('GET', '/v1/threads/G/messages');
+  const id = String(Object(shown?.content).url).slice('troupe-file:'.length);
+  t.match(JSON.stringify(native.body), `"file_id":"${id}"`);
+  const { messages } = await troupe.items('G');
+  t.match(JSON.stringify(messages), id);
+
+  convert();
+  const sent = await troupe.call(
+    'POST',
+    '/v1/a2a/steps/message:send',
+    { message: { messageId: 'a', role: 'ROLE_USER', parts: [{ text: 'Convert it.' }] } },
+    { 'a2a-version': '1.0' },
+  );
+  t.match(JSON.stringify(sent.body), /"url":"troupe-file:file-[0-9a-f]{32}"/);
 });
 
 t.test('gives a tool the files of the user of its run only', async (t) => {
