@@ -114,8 +114,9 @@ const record = (
   }
 };
 
-const abandoned = (): SinkOutcome => ({
-  result: 'abandoned',
+const abandoned = (): Refused => ({
+  result: 'refused',
+  why: 'abandoned',
   error: new Error('the database was closed before the outcome of the commit was known'),
 });
 

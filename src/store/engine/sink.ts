@@ -47,22 +47,19 @@ export type ShippedBatch = {
   rows: readonly ShippedRow[];
 };
 
-/**
- * How a batch ended: it is in the database, or it is not and never will be; or the sink was closed before that was
- * known, so that no caller may report either.
- */
+/** How a batch ended: it is in the database, or it is not and never will be, unless it is `abandoned`. */
 export type SinkOutcome =
   | { result: 'applied' }
   | {
       result: 'refused';
       /**
        * `fenced`, `behind`: the member has lost its place, and all that follows is refused; `unwritable`: the database
-       * takes no writes now; `not-owner`, `clash`, `invalid`: this batch alone is at fault.
+       * takes no writes now; `not-owner`, `clash`, `invalid`: this batch alone is at fault; `abandoned`: the sink was
+       * closed before it was known whether the batch is in the database, so that no caller may report either.
        */
-      why: 'fenced' | 'behind' | 'not-owner' | 'clash' | 'invalid' | 'unwritable';
+      why: 'fenced' | 'behind' | 'not-owner' | 'clash' | 'invalid' | 'unwritable' | 'abandoned';
       error: Error;
-    }
-  | { result: 'abandoned'; error: Error };
+    };
 
 /**
  * Ships a group: one outcome for each batch, in their order. It resolves when the outcome of all is certain, however
