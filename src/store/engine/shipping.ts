@@ -10,7 +10,7 @@ import { keysUnder } from './table.ts';
  * Turns the batches of a group into rows of a database.
  *
  * Guarantees: a batch contains its net writes, each row at most once with its last value, and nothing for a row that it
- * added and removed. What it clears includes rows of earlier batches of the group, so that each batch can be sent alone.
+ * added and removed. Its removals include rows of earlier batches of the group, so that each batch can be sent alone.
  * Relies on the folder having all earlier groups, and on no transaction during a call.
  * Cost: a search of the folder for each cleared prefix, in addition to that of the transaction.
  */
