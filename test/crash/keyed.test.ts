@@ -231,17 +231,22 @@ const filesOf = async (world: World): Promise<Map<unknown, unknown[]>> => {
   }
 };
 
-/** The ids of the things that a key has created. */
-const idsOf = async (
-  world: World,
-  files: ReadonlyMap<unknown, unknown[]>,
-  { kind, key }: Thing,
-): Promise<unknown[]> => {
-  if (kind === 'upload') return files.get(key) ?? [];
-  if (kind === 'thread') {
-    const found = await rowsOf(world, `/v1/threads/summaries?q=${key}`, 'items');
-    return found.filter(({ title }) => title === key).map(({ id }) => id);
+/** The threads by title. The search for a title reads the newest threads only. */
+const threadsOf = async (world: World): Promise<ReadonlyMap<unknown, unknown[]>> => {
+  const threads = new Map<unknown, unknown[]>();
+  for (let offset = 0; ; offset += 100) {
+    const page = await rowsOf(world, `/v1/threads/summaries?limit=100&offset=${offset}`, 'items');
+    for (const { title, id } of page) threads.set(title, [...(threads.get(title) ?? []), id]);
+    if (page.length === 0) return threads;
   }
+};
+
+type Created = { files: ReadonlyMap<unknown, unknown[]>; threads: ReadonlyMap<unknown, unknown[]> };
+
+/** The ids of the things that a key has created. */
+const idsOf = async (world: World, { files, threads }: Created, { kind, key }: Thing): Promise<unknown[]> => {
+  if (kind === 'upload') return files.get(key) ?? [];
+  if (kind === 'thread') return threads.get(key) ?? [];
   const path = `/v1/threads/${key}/${kind === 'mailbox' ? 'mailbox' : 'runs'}`;
   return (await rowsOf(world, path, 'items')).map(({ run_id }) => run_id);
 };
@@ -280,9 +285,9 @@ t.test(`executes each request once over ${keyedRounds} kills and cuts (seed ${se
   );
   t.ok(world.things.length > CLIENTS);
   const wrong: string[] = [];
-  const files = await filesOf(world);
+  const created = { files: await filesOf(world), threads: await threadsOf(world) };
   for (const thing of world.things) {
-    const ids = await idsOf(world, files, thing);
+    const ids = await idsOf(world, created, thing);
     if (ids.length !== 1 || !names(thing, ids[0]))
       wrong.push(`${thing.kind} ${thing.key}: created ${ids.join()}, answered ${thing.text}`);
   }
