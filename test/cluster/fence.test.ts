@@ -306,7 +306,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 type Proxied = Awaited<ReturnType<typeof openBehindProxy>>;
 
 /** A commit waits for its answer for half of it. */
-const SHORT_TTL_MS = 1000;
+const SHORT_TTL_MS = 2000;
 
 const openBehindProxy = async (t: Test, postgres: Postgres, name: string) => {
   const ttl = `UPDATE troupe.meta SET value = '${SHORT_TTL_MS}' WHERE name = 'lease_ttl_ms'`;
