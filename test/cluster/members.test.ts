@@ -31,7 +31,7 @@ const checkHistory = async (t: Test, cluster: Cluster): Promise<void> => {
 for (const [via, skip] of VIAS)
   t.test(`members, ${via}`, { skip, buffered: true }, async (t) => {
     const postgres = await startPostgres(t);
-    const options = { via, seed: SEED, ttlMs: TTL_MS, members: 2, pauseMs: 10 };
+    const options = { via, seed: SEED, ttlMs: TTL_MS, members: 2, pauseMs: 25 };
 
     await t.test('a member that is stopped past its lease commits nothing more (check 3)', async (t) => {
       const cluster = await startCluster(t, postgres, options);

@@ -186,7 +186,9 @@ const checkRestored = async (t: Test, scene: Scene): Promise<void> => {
   t.equal(await ship(again, message('a2')), 'applied', 'the next owner continues from the restored rows');
 };
 
-const MEASURED = LONG ? 2_000 : 500;
+/** The least of the parts is the figure, since other processes of the host only add to it. */
+const PARTS = 5;
+const COMMITS_A_PART = LONG ? 400 : 100;
 const SNAPSHOT_COMMITS = LONG ? 20_000 : 3_000;
 /** Other processes of the host may disturb a measurement. */
 const MEASUREMENTS = 3;
@@ -209,25 +211,30 @@ const slowdownOf = async (t: Test, scene: Scene, mutation?: Mutation): Promise<n
       if (end !== 'applied') throw new Error(`commit ${number}: ${end}`);
     }
   };
+  /** CPU time of a commit in ms. Not a number if the member has opened another connection. */
   const measure = async (): Promise<number> => {
     const [pid = 0] = postgres.backends(name, "query LIKE '%commit_1%'");
-    const before = cpuMsOf(pid);
-    await commit(MEASURED);
-    return cpuMsOf(pid) - before;
+    let least = Number.POSITIVE_INFINITY;
+    for (let part = 0; part < PARTS; part += 1) {
+      const before = cpuMsOf(pid);
+      await commit(COMMITS_A_PART);
+      const spent = cpuMsOf(pid) - before;
+      least = spent > 0 ? Math.min(least, spent / COMMITS_A_PART) : Number.NaN;
+    }
+    return least;
   };
   // The plans of the function become generic.
   await commit(200);
   const first = await measure();
   await commit(SNAPSHOT_COMMITS);
   const last = await measure();
-  const ratio = last / first;
-  t.comment(
-    `${Math.round((first / MEASURED) * 1000)} µs, then ${Math.round((last / MEASURED) * 1000)} µs a commit`,
-  );
-  return ratio;
+  t.comment(`${Math.round(first * 1000)} µs, then ${Math.round(last * 1000)} µs a commit`);
+  return last / first;
 };
 
 const notLinux = process.platform === 'linux' ? false : 'there is no /proc';
+
+const onlyLong = LONG ? false : 'only in the long form';
 
 const MOST_SLOWDOWN = 1.2;
 
@@ -268,7 +275,7 @@ const checkMutations = async (t: Test, scene: Scene): Promise<void> => {
   });
   await t.test(
     'with an update in step 1 an open snapshot slows down commits (check 12)',
-    { skip: notLinux },
+    { skip: notLinux || onlyLong },
     async (t) => {
       t.ok(await isMeasured(t, scene, (ratio) => ratio > MOST_SLOWDOWN, 'update fence'));
     },
@@ -291,7 +298,7 @@ for (const [via, skip] of VIAS)
       checkRestored(t, scene),
     );
     // The server does the same work behind a pooler.
-    const noSnapshot = notLinux || (via === 'direct' || LONG ? false : 'only in the long form');
+    const noSnapshot = notLinux || (via === 'pgbouncer' && onlyLong);
     await t.test(
       'an open snapshot does not slow down commits (check 12)',
       { skip: noSnapshot },
