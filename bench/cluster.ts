@@ -146,7 +146,7 @@ const measureSnapshot = async (postgres: Postgres, short: boolean): Promise<Meas
   await dump.connect();
   await dump.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
   await dump.query('SELECT count(*) FROM troupe.member');
-  const batch: ShippedBatch = { lineage: null, owners: [], births: [], releases: [], gone: [], rows: [] };
+  const batch: ShippedBatch = { lineage: 1n, owners: [], births: [], releases: [], gone: [], rows: [] };
   const repeat = async (count: number): Promise<void> => {
     for (let done = 0; done < (short ? 20 : count); done += 1) await commit(member, [batch]);
   };
@@ -169,7 +169,7 @@ const measureSnapshot = async (postgres: Postgres, short: boolean): Promise<Meas
 export const cluster: Benchmark = {
   name: 'cluster',
   title: 'cluster: CPU time of PostgreSQL for the commits of a member',
-  async run({ short, note }) {
+  async run({ short, note, report }) {
     if (NO_POSTGRES !== false) {
       note(NO_POSTGRES);
       return [];
@@ -179,7 +179,11 @@ export const cluster: Benchmark = {
       const settings = { fsync: 'on', shared_buffers: '128MB' };
       const postgres = await startPostgres({ teardown: (end) => void ends.push(end) }, { settings });
       const rows: Measured[] = [];
-      for (const [runs, most] of GROUPS) rows.push(await measureCommits(postgres, { runs, most, short }));
+      for (const [runs, most] of GROUPS) {
+        report(`commits of ${runs}`);
+        rows.push(await measureCommits(postgres, { runs, most, short }));
+      }
+      report('commits with an open snapshot');
       rows.push(await measureSnapshot(postgres, short));
       return rows;
     } finally {

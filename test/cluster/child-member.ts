@@ -85,7 +85,14 @@ const rowOf = (
 
 type Planned = { write: Write; batch: ShippedBatch };
 
-const NOTHING = { births: [], releases: [], gone: [], rows: [] };
+const batchOf = (lineage: string, rows: readonly ShippedRow[]): ShippedBatch => ({
+  lineage: BigInt(lineage),
+  owners: [BigInt(lineage)],
+  births: [],
+  releases: [],
+  gone: [],
+  rows,
+});
 
 /** The last number of a lineage, and the tokens of the numbers that this member has written. */
 type Owned = { last: number; tokens: Map<number, string> };
@@ -108,14 +115,14 @@ const planWrite = (member: string, lineage: string, { last, tokens }: Owned, ran
     rows.push(rowOf(kind, [lineage, sealed.n], lineage, sealed));
   }
   const gone = random() < REMOVALS ? [{ kind: KINDS.slot, key: slot.key }] : [];
-  return { write, batch: { ...NOTHING, lineage: BigInt(lineage), owners: [BigInt(lineage)], gone, rows } };
+  return { write, batch: { ...batchOf(lineage, rows), gone } };
 };
 
 const planStray = (member: string, lineage: string): Planned => {
   count += 1;
   const write = { token: `${member}-${count}`, lineage, n: undefined, seals: undefined };
   const row = rowOf(KINDS.stray, [write.token], lineage, write);
-  return { write, batch: { ...NOTHING, lineage: BigInt(lineage), owners: [BigInt(lineage)], rows: [row] } };
+  return { write, batch: batchOf(lineage, [row]) };
 };
 
 /** Whatever a member keeps of its lineages is lost with its membership. */

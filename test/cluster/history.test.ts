@@ -97,6 +97,7 @@ const CASES: [violation: string, lines: Line[], stored: Partial<Stored>, killed?
   ['overwritten', LINES, { rows: [...without('b3'), number(3, 'b4'), slot(3, 'b4')] }],
   ['refused and stored', LINES, { rows: [...ROWS, number(4, 'a3'), slot(4, 'a3')] }],
   ['applied to a lineage of another member', [...LINES, done('b', 2, ['b0', 'applied'])], {}],
+  ['unsettled', [...LINES, done('b', 1, ['b4', 'refused', 'abandoned'])], {}, []],
   ['unsettled', LINES, {}, []],
   ['two authors of 1', [...LINES, sent('a', 4, write('a4', 3)), done('a', 2, ['a4', 'applied'])], {}],
   ['of no attempt', LINES, { rows: [...ROWS, number(4, 'x'), slot(4, 'x')] }],

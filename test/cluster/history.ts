@@ -89,7 +89,7 @@ export const createHistory = (): History => {
     if (attempt.outcome) unexpected.push(`${outcome.token} has two outcomes`);
     attempt.outcome = outcome;
     if (outcome.result === 'applied') seen.acknowledged += 1;
-    if (outcome.result === 'refused') seen.refused += 1;
+    if (outcome.result === 'refused' && outcome.why !== 'abandoned') seen.refused += 1;
     if (isSurprising(attempt, outcome))
       unexpected.push(`${outcome.token} of ${member}: ${outcome.result}, ${outcome.why}: ${outcome.error}`);
   };
@@ -137,7 +137,7 @@ export const createHistory = (): History => {
 const isSurprising = ({ n }: Attempt, { result, why }: Outcome): boolean =>
   result === 'refused' && (why === 'clash' || why === 'invalid' || (why === 'not-owner' && n !== undefined));
 
-const isOpen = ({ outcome }: Attempt): boolean => outcome === undefined || outcome.result === 'abandoned';
+const isOpen = ({ outcome }: Attempt): boolean => outcome === undefined || outcome.why === 'abandoned';
 
 const keyOf = ({ lineage, n }: { lineage: string; n: number | undefined }): string => `${lineage}:${n}`;
 
