@@ -8,6 +8,7 @@ import { commit } from '../../src/runtime/ledger/commit.ts';
 import { createLedger } from '../../src/runtime/ledger/ledger.ts';
 import {
   appendMessages,
+  changeThread,
   createThread,
   openWrite,
   persistState,
@@ -17,6 +18,7 @@ import {
 import type { Message } from '../../src/schema/message.ts';
 import { Unavailable } from '../../src/schema/outcome.ts';
 import { inState } from '../../src/schema/run-state.ts';
+import { numberOfRoot } from '../../src/store/engine/lineage.ts';
 import type { Store } from '../../src/store/index.ts';
 import { turn } from '../http/serve.ts';
 import { storeFor } from '../store/open.ts';
@@ -58,6 +60,23 @@ const created = async (store: Store) => {
   await commit(write, 'input');
   return ledger;
 };
+
+t.test('keeps the lineage of the thread below which the runtime makes a thread', async (t) => {
+  const store = await storeFor(t);
+  const ledger = ledgerOn(store);
+  const write = openWrite(ledger, 1);
+  createThread(write, threadRecord(THREAD, 1, { parent_thread_id: 'above' }).thread, 'above');
+  await commit(write, 'input');
+  const change = openWrite(ledger, 2);
+  changeThread(change, (thread) => ({ ...thread, resource_id: 'house' }));
+  await commit(change, 'input');
+  t.match(store.threads.get(SCOPE, THREAD), {
+    thread: { resource_id: 'house' },
+    lineage: String(numberOfRoot(SCOPE, 'above')),
+  });
+  t.equal(store.threads.lineageOf(SCOPE, THREAD), numberOfRoot(SCOPE, 'above'));
+  t.equal(store.threads.lineageOf(SCOPE, 'above'), numberOfRoot(SCOPE, 'above'));
+});
 
 t.test('rejects writes after a failed commit even if the store works again', async (t) => {
   const store = await storeFor(t);

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { partitionOf } from '../../src/schema/partition.ts';
 import type { StoredResponse } from '../../src/schema/stored-response.ts';
 import { longUidOf } from '../../src/schema/thread-uid.ts';
+import { numberOfRoot } from '../../src/store/engine/lineage.ts';
 import { examine, openStore, type Store } from '../../src/store/index.ts';
 import { threadFileId } from '../../src/store/tables/files.ts';
 import { eventsIn, type StoredEvents } from '../../src/store/tables/stored-events.ts';
@@ -364,6 +365,12 @@ const checkReadable = async (t: Test, store: Store, id: string): Promise<void> =
   });
   t.equal(store.threads.get(ALICE, 'thread1'), undefined);
   t.strictSame(store.threads.children(BOB, id), [longUidOf('alice', 'thread2')]);
+  for (const each of [id, longUidOf('alice', 'thread2')])
+    t.equal(
+      store.threads.lineageOf(BOB, each),
+      numberOfRoot(ALICE, 'thread1'),
+      'one lineage, that of the first',
+    );
   const past = store.runs.get(BOB, longUidOf('alice', 'past'));
   t.match(past?.final_output, /held by its run/);
   const [first] = store.messages.range(BOB, id, {});
