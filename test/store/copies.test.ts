@@ -13,7 +13,7 @@ import { fillCommons, fillMember, fillThread, PLACE } from './every-table.ts';
 import { createMemorySink } from './memory-sink.ts';
 import { fillLong, LONG_ROWS, run, SCOPE, threadRecord } from './records.ts';
 
-/** Stores that are copies of a database: shipping, refusals and loads (cluster.md 7.1 to 7.3, 7.8). */
+/** Stores that are copies of a database: shipping, refusals and loads (docs/design/store.md). */
 
 const commit = (store: Store, place: Batch['place'], fill: (batch: Batch) => void): Promise<void> => {
   const batch = store.batch(place);
@@ -213,9 +213,13 @@ t.test('refuses a batch with the later ones of its lineage, and accepts others (
     putState(store, 'other', { n: 1 }),
   ];
   await first;
-  // These wait behind the group.
-  sink.gate = () => new Promise(setImmediate);
+  // These wait behind the group, which has been shipped.
+  let open = (): void => {};
+  sink.gate = () => new Promise((resolve) => (open = resolve));
+  while (sink.groups.length < 2) await new Promise(setImmediate);
   const behind = [putState(store, 't1', { n: 4 }), putState(store, 'other', { n: 2 })];
+  sink.gate = () => Promise.resolve();
+  open();
   const settled = await Promise.allSettled([...group, ...behind]);
   t.strictSame(
     settled.map(({ status }) => status),

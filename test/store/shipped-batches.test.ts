@@ -9,7 +9,7 @@ import { response } from './every-table.ts';
 import { createMemorySink } from './memory-sink.ts';
 import { dispatch, event, message, run, SCOPE, threadRecord } from './records.ts';
 
-/** Random batches: what is shipped is what is written (cluster.md 19.3, check 31). */
+/** Random batches: what is shipped is what is written (check 31). */
 
 /** The records of one thread as they were put last, in any batch. */
 type Model = {
