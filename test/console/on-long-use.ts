@@ -5,7 +5,7 @@ import { asks } from '../service/models.ts';
 import { ASKS_FIRST, ask, askWith, headers } from './ask.ts';
 import type { House } from './visit.ts';
 
-/** What a page keeps of the screens that it has left. These tests run last, because they replace the clock of the tab. */
+/** The memory that a page keeps of the screens that it has left. These tests run last, because they replace the clock of the tab. */
 
 /** No screen, so that only the shell has nodes and listeners. */
 const NOWHERE = '/no-such-screen';

@@ -139,23 +139,20 @@ const shippedRow = (
 const whole = (number: number | null | undefined): number | null =>
   number === null || number === undefined ? null : Math.floor(number);
 
-type Unapplied = Exclude<SinkOutcome, { result: 'applied' }>;
-type Why = Extract<SinkOutcome, { result: 'refused' }>['why'] | 'abandoned';
-
-const whyOf = (outcome: Unapplied): Why => (outcome.result === 'abandoned' ? 'abandoned' : outcome.why);
+type Refused = Extract<SinkOutcome, { result: 'refused' }>;
 
 /** Whether the member has lost its place or its sink, so that nothing that follows can be stored. */
-export const isLost = (outcome: Unapplied): boolean =>
-  ['fenced', 'behind', 'abandoned'].includes(whyOf(outcome));
+export const isLost = ({ why }: Refused): boolean =>
+  why === 'fenced' || why === 'behind' || why === 'abandoned';
 
 /** Whether the batch alone is at fault. */
-export const isOfBatch = (outcome: Unapplied): boolean =>
-  ['not-owner', 'clash', 'invalid'].includes(whyOf(outcome));
+export const isOfBatch = ({ why }: Refused): boolean =>
+  why === 'not-owner' || why === 'clash' || why === 'invalid';
 
 /** Returns the error that callers of a batch receive that is not known to be stored. */
-export const refusalOf = (outcome: Unapplied): Outcome => REFUSALS[whyOf(outcome)](outcome.error);
+export const refusalOf = ({ why, error }: Refused): Outcome => REFUSALS[why](error);
 
-const REFUSALS: Record<Why, (cause: Error) => Outcome> = {
+const REFUSALS: Record<Refused['why'], (cause: Error) => Outcome> = {
   abandoned: (cause) =>
     new Unavailable(
       'the connection to the database was closed before it confirmed this change, which may be stored or not',
