@@ -165,7 +165,7 @@ const mayBeAside = (threads: Pick<Store['threads'], 'list'>, { scope, thread, le
 
 /**
  * None for a leg outside of a chat, and for one without a text. The text that counts has a row, and so has the text of a
- * stream, which contains withdrawn text because chunks cannot be taken back.
+ * stream, which contains withdrawn text because chunks cannot be retracted.
  */
 const transcriptsOf = (ended: EndedLeg, fileLink: FileLink) => {
   const { scope, run, leg, seq, history, stopped, withdrawn, at } = ended;

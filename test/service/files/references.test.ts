@@ -180,7 +180,7 @@ t.test('an expired file is as a deleted one (openai.md 9.5)', async (t) => {
     if (restarts) await troupe.restart();
     for (const path of [`/v1/files/${id}`, `/v1/files/${id}/content`])
       t.equal((await get(troupe.url, path)).status, 404, path);
-    t.equal((await get(troupe.url, link)).status, 403, 'its links expire too');
+    t.equal((await get(troupe.url, link)).status, 403, 'links of the file expire too');
     t.match(await troupe.call('GET', '/v1/files'), { body: { data: [] } });
     t.match(await ask([id]), { status: 400, body: { error: `file not found: ${id}` } });
     t.equal((await ask([])).status, 200);

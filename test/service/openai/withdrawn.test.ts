@@ -3,11 +3,11 @@ import { ModelError } from '../../../src/models/errors.ts';
 import { eventually } from '../troupe.ts';
 import { answered, messagesOf, say, startChat } from './chat.ts';
 
-/** Text of a failed inference that was streamed and withdrawn: chunks of chat completions cannot be taken back. */
+/** Text of a failed inference that was streamed and withdrawn: chunks of chat completions cannot be retracted. */
 
 const HEADER = { 'x-openwebui-chat-id': 'c' };
 
-t.test('a chat goes on with the text that counts, and with the text that was streamed', async (t) => {
+t.test('a chat continues behind the text that counts, and behind the text that was streamed', async (t) => {
   const chat = await startChat(t, { settings: { mailbox: { retry_base_ms: 1 } } });
   const ask = { model: 'flaky', messages: [say('hi')] };
   for (const isStream of [true, false]) {
@@ -21,7 +21,10 @@ t.test('a chat goes on with the text that counts, and with the text that was str
     const thread_id = headers.get('x-troupe-thread-id') ?? '';
     t.match(await messagesOf(chat.troupe, thread_id), [{}, { content: [{ text: 'halfecho: hi' }] }]);
     const messages = [say('hi'), answered(content ?? ''), say('two')];
-    const next = await chat.complete({ model: 'flaky', messages }, { ...head, 'idempotency-key': `next-${isStream}` });
+    const next = await chat.complete(
+      { model: 'flaky', messages },
+      { ...head, 'idempotency-key': `next-${isStream}` },
+    );
     t.equal(next.thread_id, thread_id, 'the position is known');
     t.equal((await send(ask, head)).content, 'halfecho: hi');
   }
