@@ -53,7 +53,7 @@ const gates = () => {
   return { step, waiting };
 };
 
-t.test('the third run of a user waits for an end in its order, another user starts at once', async (t) => {
+t.test('the third run of a user waits, another user starts at once (check 71)', async (t) => {
   const { troupe, alice, bob } = await start(t, { per: ['user'], limits: { concurrent_runs: 2 } });
   const { step, waiting } = gates();
   troupe.models.steps.push(...Array.from({ length: 6 }, () => step));

@@ -27,7 +27,7 @@ const start = async (t: Test) => {
 const get = ({ call }: Troupe, path: string, head: Record<string, string>) =>
   call('GET', path, undefined, head);
 
-t.test('`requests` per user: the sixth is 429 with Retry-After, another user is unaffected', async (t) => {
+t.test('`requests` per user: the sixth is 429 and another user is unaffected (check 70)', async (t) => {
   const { troupe, clock, userOf, save } = await start(t);
   const [alice, bob] = [await userOf('alice'), await userOf('bob')];
   await save({ per: ['user'], window: { every: 'minute' }, limits: { requests: 5 } });
@@ -49,7 +49,7 @@ t.test('`requests` per user: the sixth is 429 with Retry-After, another user is 
   t.match(await metrics.text(), /service_limited_total\{[^}]*budget="b"[^}]*\} 2/);
 });
 
-t.test('no budget of requests locks out its writers, who have 60 exempt requests a minute', async (t) => {
+t.test('no budget of requests locks out its writers: 60 requests are exempt (check 70)', async (t) => {
   const { troupe, userOf, save } = await start(t);
   const alice = await userOf('alice');
   await save({ window: { every: 'hour' }, limits: { requests: 1 } });

@@ -67,7 +67,7 @@ export type Search<Row> = {
 export type List<T> = { index: ListedIn<T>; ranges: readonly Range[]; total: number };
 
 /** The reads of an index that a page needs. */
-export type ListedIn<T> = Pick<Table<T>, 'entries' | 'firstKey' | 'count'>;
+export type ListedIn<T> = Pick<Table<T>, 'entries' | 'keys' | 'firstKey' | 'count'>;
 
 /** Combines lists that share no row. */
 export const counted = <T>(index: Table<T>, counters: Counters, lists: readonly Key[]): List<T> => {

@@ -54,24 +54,14 @@ const childrenIn = (list: string, { scope }: Place, { inPartition, shared }: Own
 const inPartition = (index: Table<string>, prefixes: readonly Key[], partition: string): List<string> => {
   const isOwn = (key: Key): boolean => !isListOfPartitions(String(key[0])) || key.at(-1) === partition;
   const own: ListedIn<string> = {
-    *entries({ limit = Number.POSITIVE_INFINITY, offset = 0, ...span }) {
-      let [skipped, yielded] = [0, 0];
-      for (const row of index.entries(span)) {
-        if (!isOwn(row.key)) continue;
-        skipped += 1;
-        if (skipped <= offset) continue;
-        yield row;
-        yielded += 1;
-        if (yielded >= limit) return;
-      }
+    *entries({ limit, offset, ...span }) {
+      yield* pageOf(index.entries(span), ({ key }) => isOwn(key), { limit, offset });
     },
-    firstKey({ offset = 0, ...span }) {
-      let skipped = 0;
-      for (const key of index.keys(span)) {
-        if (!isOwn(key)) continue;
-        skipped += 1;
-        if (skipped > offset) return key;
-      }
+    *keys({ limit, offset, ...span }) {
+      yield* pageOf(index.keys(span), isOwn, { limit, offset });
+    },
+    firstKey(span) {
+      for (const key of own.keys({ ...span, limit: 1 })) return key;
       return undefined;
     },
     count(span) {
@@ -83,3 +73,20 @@ const inPartition = (index: Table<string>, prefixes: readonly Key[], partition: 
   const ranges = prefixes.map((prefix) => ({ prefix }));
   return { index: own, ranges, total: ranges.reduce((sum, range) => sum + own.count(range), 0) };
 };
+
+function* pageOf<Row>(
+  rows: Iterable<Row>,
+  isOwn: (row: Row) => boolean,
+  {
+    limit = Number.POSITIVE_INFINITY,
+    offset = 0,
+  }: { limit?: number | undefined; offset?: number | undefined },
+): Iterable<Row> {
+  let found = 0;
+  for (const row of rows) {
+    if (!isOwn(row)) continue;
+    found += 1;
+    if (found > offset) yield row;
+    if (found >= offset + limit) return;
+  }
+}

@@ -7,10 +7,18 @@ import type { Counters } from '../engine/counters.ts';
 import type { Environment } from '../engine/environment.ts';
 import { checkId, checkPartition, indexed, isId, type Key } from '../engine/keys.ts';
 import { numberOfRoot } from '../engine/lineage.ts';
-import { counted, type List, type Page, type PageOf, readPage, type Search } from '../engine/page.ts';
+import {
+  counted,
+  type List,
+  type ListedIn,
+  type Page,
+  type PageOf,
+  readPage,
+  type Search,
+} from '../engine/page.ts';
 import { createPlacement, findPartitions, namesIn, type Place } from '../engine/placement.ts';
 import type { Columns } from '../engine/sink.ts';
-import type { Table } from '../engine/table.ts';
+import type { Span, Table } from '../engine/table.ts';
 import { listChildren } from './listed-children.ts';
 import type { ThreadExpiryTable } from './thread-expiries.ts';
 
@@ -113,7 +121,8 @@ export const createThreadTable = (
     },
     listIds(lists, filter, page) {
       const found = select(lists, filter);
-      return found ? readPage(found, page, { read: (id) => id }) : NOTHING(page);
+      if (!found) return NOTHING(page);
+      return readPage({ ...found, index: idsOf(found.index) }, page, { read: (id) => id });
     },
     children(scope, id) {
       if (!isId(id)) return [];
@@ -153,6 +162,17 @@ export const threadColumns = ({ thread }: ThreadRecord, [scope]: Key): Columns =
   b: thread.parent_thread_id ?? null,
   at: updatedAt(thread),
 });
+
+/** The id is in the key of a row, so its value is not decoded. */
+const idsOf = (index: ListedIn<string>): ListedIn<string> => ({
+  ...index,
+  entries: (span) => entriesOfKeys(index, span),
+});
+
+function* entriesOfKeys(index: ListedIn<string>, span: Span): Iterable<{ key: Key; value: string }> {
+  const at = span.prefix.length + 1;
+  for (const key of index.keys(span)) yield { key, value: String(key[at]) };
+}
 
 const NOTHING = ({ offset, after }: Page): PageOf<never> => ({
   items: [],
