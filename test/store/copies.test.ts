@@ -254,7 +254,7 @@ for (const [why, type] of [
   });
 }
 
-for (const why of ['fenced', 'behind'] as const) {
+for (const why of ['fenced', 'behind', 'abandoned'] as const) {
   t.test(`writes nothing more once the member is ${why}`, async (t) => {
     const { store, sink } = await copyFor(t);
     await putState(store, 'before');

@@ -141,7 +141,7 @@ const whole = (number: number | null | undefined): number | null =>
 
 type Refused = Extract<SinkOutcome, { result: 'refused' }>;
 
-/** Whether the member has lost its place or its sink, so that nothing that follows can be stored. */
+/** Whether nothing that follows can be stored: the member has lost its place, or its sink is closed. */
 export const isLost = ({ why }: Refused): boolean =>
   why === 'fenced' || why === 'behind' || why === 'abandoned';
 
@@ -149,15 +149,10 @@ export const isLost = ({ why }: Refused): boolean =>
 export const isOfBatch = ({ why }: Refused): boolean =>
   why === 'not-owner' || why === 'clash' || why === 'invalid';
 
-/** Returns the error that callers of a batch receive that is not known to be stored. */
+/** Returns the error that callers of a refused batch receive. */
 export const refusalOf = ({ why, error }: Refused): Outcome => REFUSALS[why](error);
 
 const REFUSALS: Record<Refused['why'], (cause: Error) => Outcome> = {
-  abandoned: (cause) =>
-    new Unavailable(
-      'the connection to the database was closed before it confirmed this change, which may be stored or not',
-      { cause },
-    ),
   fenced: (cause) =>
     new Unavailable('this member has lost its place, and another one may have its work; try again', {
       cause,
@@ -167,6 +162,8 @@ const REFUSALS: Record<Refused['why'], (cause: Error) => Outcome> = {
       'the database does not have the last commits of this member, so nothing is stored on top of them; try again',
       { cause },
     ),
+  abandoned: (cause) =>
+    new Unavailable('this member stops, and whether the database has the change is not known', { cause }),
   unwritable: (cause) =>
     new Unavailable(`the database cannot be written (${reasonOf(cause)}); try again`, { cause }),
   'not-owner': (cause) => new Unavailable('another member has this thread; try again', { cause }),
