@@ -1,5 +1,21 @@
 import t from 'tap';
+import { conversationId, responseId } from '../../src/protocols/openai/ids.ts';
+import { countWork } from './counted-work.ts';
+import { upload } from './files/client.ts';
 import { asks } from './models.ts';
+import {
+  answerTo,
+  askAsStranger,
+  BODIES,
+  differencesIn,
+  isMeasured,
+  OF_OTHERS,
+  OF_THREADS,
+  type Operation,
+  operationsOf,
+  plain,
+  unusedFor,
+} from './stranger.ts';
 import { runEcho, type User, type Users, withUsers } from './users.ts';
 
 /**
@@ -7,128 +23,62 @@ import { runEcho, type User, type Users, withUsers } from './users.ts';
  * or waits: identity.md 1.4, checks 43 and 44.
  */
 
-type Operation = { method: string; path: string; body: unknown };
-
-/** Ids in paths and bodies; `{}` stands for the id that a request asks for. */
-const PARAMS: Readonly<Record<string, string>> = {
-  id: '{}',
-  thread_id: '{}',
-  task_id: '{}',
-  config_id: 'hook',
-  message_id: 'm1',
-  tenant: 'echo',
-  step_index: '0',
-};
-
-const BODIES: Readonly<Record<string, unknown>> = {
-  decision: { toolCallId: 'c1', action: 'resume', payload: { approved: true }, digest: 'x' },
-  messages: { agent_id: 'echo', messages: [{ role: 'user', content: 'Hi' }] },
-  inputs: { messages: [{ role: 'user', content: 'Hi' }] },
-  mailbox: { payload: { text: 'Hi' } },
-  metadata: { title: 'mine' },
-  pushNotificationConfigs: { url: 'https://hooks.example/x', id: 'hook' },
-};
-
-const isAboutOthers = (path: string): boolean =>
-  /\{(thread_id|task_id)\}|\/v1\/(threads|runs)\/\{id\}/.test(path) && !/inferences/.test(path);
-
-const operationsOf = async (service: Users): Promise<Operation[]> => {
-  const { body } = await service.call('GET', '/openapi.json');
-  const paths = body.paths as Record<string, Record<string, unknown>>;
-  return Object.entries(paths)
-    .filter(([path]) => isAboutOthers(path))
-    .flatMap(([path, methods]) =>
-      ['get', 'post', 'put', 'patch', 'delete']
-        .filter((method) => method in methods)
-        .map((method) => ({ method: method.toUpperCase(), path, body: bodyFor(method, path) })),
-    );
-};
-
-const bodyFor = (method: string, path: string): unknown => {
-  if (method === 'get' || method === 'delete') return undefined;
-  if (method === 'patch') return { title: 'mine' };
-  if (path.includes('/ai-sdk/') && path.endsWith('/runs'))
-    return { agentId: 'echo', messages: [{ id: 'u9', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }] };
-  if (path.includes('/ag-ui/') && path.endsWith('/runs'))
-    return { runId: 'r9', agentId: 'echo', messages: [{ id: 'u9', role: 'user', content: 'Hi' }] };
-  const last = path.split(/[/:]/).at(-1) ?? '';
-  return BODIES[last] ?? {};
-};
-
-/** The status and the text of an answer; of a stream that does not end, its first piece. */
-const answerTo = async (
-  service: Users,
-  user: User,
-  { method, path, body }: Operation,
-  id: string,
-): Promise<string> => {
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_found, name: string) =>
-    (PARAMS[name] ?? '').replace('{}', id),
-  );
-  const controller = new AbortController();
-  const response = await fetch(service.url + filled, {
-    method,
-    headers: {
-      ...user.head,
-      'a2a-version': '1.0',
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-    signal: controller.signal,
-  });
-  const endless = /\/events\/stream$|:subscribe$/.test(path);
-  const text = endless && response.ok ? await firstPiece(response) : await response.text();
-  controller.abort();
-  return `${response.status} ${text.replaceAll(id, '<id>')}`;
-};
-
-const firstPiece = async (response: Response): Promise<string> => {
-  const reader = response.body?.getReader();
-  const { value } = (await reader?.read()) ?? {};
-  return new TextDecoder().decode(value);
-};
-
-/** Ids and times that the service makes differ from answer to answer. */
-const plain = (text: string): string =>
-  text
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<made>')
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
-    .replaceAll(/("duration\w*":)\d+/g, '$1<number>')
-    .replaceAll(/\b\d{9,}\b/g, '<number>');
-
-t.test('an id of another user is answered like an id that was never used', async (t) => {
-  const service = await withUsers(t);
-  const alice = service.user('alice');
-  const operations = await operationsOf(service);
-  t.ok(operations.length > 30, `${operations.length} operations`);
+/** Ids of things of a user, by a pattern of the paths in which they stand. */
+const idsOf = async (service: Users, alice: User): Promise<{ run: string; in: [RegExp, string[]][] }> => {
   service.models.steps.push(asks(['c1', 'risky']));
   await runEcho(alice, 'hers', { agentId: 'steps' });
   const { body: runs } = await alice.get('/v1/threads/hers/runs');
-  const run_id = String((runs.items as { run_id: string }[])[0]?.run_id);
+  const run = String((runs.items as { run_id: string }[])[0]?.run_id);
+  const { body: made } = await alice.post('/v1/threads', {});
+  const { body: sent } = await alice.post(`/v1/threads/${made.id}/messages`, BODIES.messages);
+  t.type(sent.dispatch_id, 'string');
+  const { body: file } = await upload(service.url, 'text', { headers: alice.head });
   const uid = String((await alice.get('/v1/threads/hers')).body.uid);
-  const before = await Promise.all([alice.get('/v1/threads/hers'), alice.get(`/v1/runs/${run_id}`)]);
-  let turn = 0;
-  for (const name of ['bob', 'globex/carol']) {
-    for (const id of ['hers', run_id, uid]) {
-      for (const operation of operations) {
-        turn += 1;
-        // Writes make things of the stranger under these ids, so each operation has a separate stranger.
-        const [one, other] = [service.user(`${name}-${turn}`), service.user(`${name}-${turn}-too`)];
-        const unused = id === run_id ? run_id.replace(/^.{8}/, 'ffffffff') : 'never-used';
-        const asked = plain(await answerTo(service, one, operation, id));
-        const expected = plain(await answerTo(service, other, operation, unused));
-        t.equal(asked, expected, `${operation.method} ${operation.path} of ${id} by ${name}`);
+  return {
+    run,
+    in: [
+      [/^\/v1\/files/, [String(file.id)]],
+      [/^\/v1\/responses/, [responseId({ run_id: run, leg: 0 })]],
+      [/^\/v1\/conversations/, [conversationId(String(made.id)), 'hers']],
+      [/./, ['hers', run, uid, String(sent.dispatch_id), String(made.id)]],
+    ],
+  };
+};
+
+t.test('an id of another user is answered like an id that was never used, with the same work', async (t) => {
+  const service = await withUsers(t);
+  const alice = service.user('alice');
+  const operations = await operationsOf(service, OF_OTHERS);
+  t.ok(operations.length > 40, `${operations.length} operations`);
+  const { run, in: idsIn } = await idsOf(service, alice);
+  const before = await Promise.all([alice.get('/v1/threads/hers'), alice.get(`/v1/runs/${run}`)]);
+  const walk = { service, work: await countWork(t) };
+  // One id of each operation: the others lead to the same functions.
+  const isMeasuredBy = ({ path }: Operation, id: string, first: string | undefined): boolean =>
+    id === (OF_RUNS.test(path) ? run : first);
+  for (const by of ['bob', 'globex/carol']) {
+    for (const operation of operations) {
+      const [, ids = []] = idsIn.find(([paths]) => paths.test(operation.path)) ?? [];
+      const pairs = ids.map((hidden) => ({ operation, hidden, unused: unusedFor(hidden), by }));
+      const name = `${operation.method} ${operation.path} by ${by}`;
+      for (const pair of pairs) {
+        const asked = plain(await askAsStranger(walk, pair, pair.hidden));
+        t.equal(asked, plain(await askAsStranger(walk, pair, pair.unused)), `${name} of ${pair.hidden}`);
+        if (by === 'bob' && isMeasuredBy(operation, pair.hidden, ids[0]) && isMeasured(operation, asked))
+          t.strictSame(await differencesIn(walk, pair), [], `work of ${name} of ${pair.hidden}`);
       }
     }
   }
   t.strictSame(
-    (await Promise.all([alice.get('/v1/threads/hers'), alice.get(`/v1/runs/${run_id}`)])).map(
+    (await Promise.all([alice.get('/v1/threads/hers'), alice.get(`/v1/runs/${run}`)])).map(
       ({ body }) => body,
     ),
     before.map(({ body }) => body),
     'nothing of the owner has changed',
   );
 });
+
+const OF_RUNS = /^\/v1\/runs\/|task_id/;
 
 /** Posts that only read: the fork of a thread belongs to its reader. */
 const READS = /:subscribe$|\/fork$/;
@@ -145,7 +95,7 @@ t.test('readers and admins read as the owner does, and readers change nothing (c
   const run_id = await waiting('hers');
   await alice.call('PATCH', '/v1/threads/hers', { visibility: 'read' });
   const idIn = ({ path }: Operation): string => (/\/runs\/\{|task/.test(path) ? run_id : 'hers');
-  const operations = await operationsOf(service);
+  const operations = await operationsOf(service, OF_THREADS);
   const isRead = ({ method, path }: Operation): boolean => method === 'GET' || READS.test(path);
   for (const operation of operations.filter(isRead)) {
     const name = `${operation.method} ${operation.path}`;
