@@ -31,7 +31,7 @@ const checkHistory = async (t: Test, cluster: Cluster): Promise<void> => {
 for (const [via, skip] of VIAS)
   t.test(`members, ${via}`, { skip, buffered: true }, async (t) => {
     const postgres = await startPostgres(t);
-    const options = { via, seed: SEED, ttlMs: TTL_MS, members: 2, pauseMs: 25 };
+    const options = { via, seed: SEED, ttlMs: TTL_MS, members: 2, pauseMs: 70 };
 
     await t.test('a member that is stopped past its lease commits nothing more (check 3)', async (t) => {
       const cluster = await startCluster(t, postgres, options);
@@ -53,7 +53,7 @@ for (const [via, skip] of VIAS)
     await t.test(
       `every promise is kept over ${RESTARTS} immediate restarts of the server (check 9)`,
       async (t) => {
-        const cluster = await startCluster(t, postgres, { ...options, members: 3 });
+        const cluster = await startCluster(t, postgres, options);
         for (let count = 0; count < RESTARTS; count += 1) {
           await untilProgress(cluster, 20);
           await pause(RESTART_EVERY_MS);

@@ -15,7 +15,7 @@ const ENDS = Number(process.env.TROUPE_CLUSTER_ENDS ?? (LONG ? 300 : 10));
 /** A statement may take half of it, also on a busy host. */
 const TTL_MS = 2000;
 const MEMBERS = 3;
-const PAUSE_MS = LONG ? 12 : 30;
+const PAUSE_MS = LONG ? 12 : 70;
 
 // Most of the time passes in waits for leases.
 t.jobs = 2;

@@ -189,7 +189,7 @@ const checkRestored = async (t: Test, scene: Scene): Promise<void> => {
 /** The least of the parts is the figure, since other processes of the host only add to it. */
 const PARTS = 5;
 const COMMITS_A_PART = LONG ? 400 : 100;
-const SNAPSHOT_COMMITS = LONG ? 20_000 : 3_000;
+const SNAPSHOT_COMMITS = LONG ? 20_000 : 2_000;
 /** Other processes of the host may disturb a measurement. */
 const MEASUREMENTS = 3;
 
