@@ -1,5 +1,5 @@
 import type { Clock } from '../../schema/clock.ts';
-import { audiencesOf, type IssuerSpec } from '../../schema/issuer.ts';
+import { audiencesOf, type IssuerSpec, type SignatureAlgorithm } from '../../schema/issuer.ts';
 import type { ServiceLog } from '../../schema/log-events.ts';
 import { digestOf } from '../credentials/key-format.ts';
 import { createRecent } from '../recent.ts';
@@ -9,7 +9,6 @@ import { createKeyFetch, type FetchKeys } from './fetch-keys.ts';
 import { createKeySource, fixedKeys, type KeySource } from './key-source.ts';
 import { fits, type PublicKey, parseKeySet } from './public-keys.ts';
 import { invalidToken } from './refusal.ts';
-import { isSigned } from './signature.ts';
 import type { VerifiedToken } from './verified-token.ts';
 
 /**
@@ -17,8 +16,8 @@ import type { VerifiedToken } from './verified-token.ts';
  *
  * Guarantees: a verified token is remembered until it expires or the keys of its issuer change, and is then answered
  * synchronously, with the same object. Nothing is fetched before the first token of an issuer.
- * Cost: a digest for a remembered token, and at most `MOST_REMEMBERED` tokens in memory. A token that is not remembered
- * costs the verification of its signature on this thread.
+ * Cost: a digest for a remembered token, and at most `MOST_REMEMBERED` tokens in memory. `jose` is loaded with the first
+ * token.
  */
 export type Issuers = {
   /** Returns a remembered token. */
@@ -148,8 +147,18 @@ const verifySignature = async (
   const [key, ...others] = matching.filter((each) => fits(each, allowed));
   if (!key) throw invalidToken('algorithm');
   // Several keys fit a token without a key id; trying all of them would multiply the cost of an invalid token.
-  if (others.length > 0 || !isSigned(text, key, allowed)) throw invalidToken('signature');
+  if (others.length > 0 || !(await isSigned(text, key, allowed))) throw invalidToken('signature');
   return all;
+};
+
+const isSigned = async (text: string, key: PublicKey, algorithm: SignatureAlgorithm): Promise<boolean> => {
+  const { compactVerify } = await import('./signature.ts');
+  try {
+    await compactVerify(text, key, { algorithms: [algorithm] });
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 /** @throws Unauthorized */

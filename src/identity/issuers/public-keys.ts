@@ -3,7 +3,7 @@ import { MOST_KEYS, type SignatureAlgorithm } from '../../schema/issuer.ts';
 
 /** Public keys of an issuer (RFC 7517). */
 
-/** A key without private members and certificates. */
+/** A key without private members and certificates. `jose` caches the parsed key for the object. */
 export type PublicKey = {
   readonly kty: string;
   readonly kid?: string;
