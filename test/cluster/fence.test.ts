@@ -3,16 +3,28 @@ import t, { type Test } from 'tap';
 import { takeCommit } from '../../src/postgres/commits.ts';
 import { createConnector } from '../../src/postgres/connection.ts';
 import { readDatabaseUrl } from '../../src/postgres/connection-options.ts';
+import type { DatabaseOptions } from '../../src/postgres/index.ts';
 import { createLane } from '../../src/postgres/lane.ts';
 import { createStatements } from '../../src/postgres/statements.ts';
 import type { ShippedBatch, SinkOutcome } from '../../src/store/engine/sink.ts';
-import { createBatch, createRow, joinWith, LINEAGE, MESSAGE_KIND, openFor, put } from './batches.ts';
-import { socketIn } from './pgbouncer.ts';
+import {
+  createBatch,
+  createRow,
+  joinWith,
+  LINEAGE,
+  MESSAGE_KIND,
+  type Opened,
+  openFor,
+  put,
+} from './batches.ts';
+import { type Pgbouncer, socketIn, startPgbouncer } from './pgbouncer.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
-import { NO_POSTGRES } from './programs.ts';
 import { startProxy } from './proxy.ts';
+import { VIAS } from './vias.ts';
 
-/** The fence and the chain of commits (cluster.md 5), against a real server. */
+/**
+ * The fence and the chain of commits (cluster.md 5), against a real server, directly and through pgbouncer (check 14).
+ */
 
 const OTHER = 7n;
 
@@ -20,30 +32,43 @@ const resultsOf = (outcomes: readonly SinkOutcome[]): string[] =>
   outcomes.map((outcome) => (outcome.result === 'refused' ? outcome.why : outcome.result));
 
 /** Statements for what no member would send. */
-const rawLane = (t: Test, url: string) => {
+const rawLane = (t: Test, url: string, pooled: boolean) => {
   const lane = createLane(createConnector(readDatabaseUrl(url)));
   t.teardown(() => lane.close());
-  const statements = createStatements({ schema: 'troupe', pooled: false, durability: 'power' });
+  const statements = createStatements({ schema: 'troupe', pooled, durability: 'power' });
   return {
     commit: (member: string, number: number, ...batches: ShippedBatch[]) =>
       lane.query(statements.commit(member, number, takeCommit(batches).commit), 5000),
   };
 };
 
-t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
-  const postgres = await startPostgres(t);
+type Way = { postgres: Postgres; pgbouncer: Pgbouncer | undefined };
+
+for (const [via, skip] of VIAS)
+  t.test(`the fence, ${via}`, { skip }, async (t) => {
+    const postgres = await startPostgres(t);
+    const pgbouncer = via === 'pgbouncer' ? await startPgbouncer(t, postgres) : undefined;
+    await checkFence(t, { postgres, pgbouncer });
+  });
+
+const checkFence = async (t: Test, way: Way): Promise<void> => {
+  const { postgres, pgbouncer } = way;
+  const pooled = pgbouncer !== undefined;
   const first = postgres.createDatabase();
   (await openFor(t, postgres.url(first))).close();
+
+  const open = (t: Test, url: string, given: Partial<DatabaseOptions> = {}): Promise<Opened> =>
+    openFor(t, url, { pooled, ...given });
 
   /** A database with the schema. */
   const create = (): { name: string; url: string } => {
     const name = postgres.createDatabase(first);
-    return { name, url: postgres.url(name) };
+    return { name, url: pgbouncer?.url(name) ?? postgres.url(name) };
   };
 
   await t.test('a thousand commits leave every row and a chain without a hole (check 1)', async (t) => {
     const { name, url } = create();
-    const database = await openFor(t, url);
+    const database = await open(t, url);
     const member = await joinWith(database, 'a');
     for (let number = 1; number <= 1000; number += 1) {
       const [outcome] = await member.sink.ship([put(number, { kind: MESSAGE_KIND, key: `[${number}]` })]);
@@ -53,7 +78,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
     t.equal(postgres.sql(name, 'SELECT count(*) FROM troupe.row'), '1000');
     const chain = 'SELECT count(*), min(no), max(no) FROM troupe.commit';
     t.equal(postgres.sql(name, chain), '1001|0|1000');
-    const { commit } = rawLane(t, url);
+    const { commit } = rawLane(t, url, pooled);
     await t.rejects(commit(member.id, 1002, put(0)), { code: 'TR002' });
     await t.rejects(commit('stranger', 1, put(0)), { code: 'TR001' });
     t.strictSame(resultsOf(await member.sink.ship([put(0)])), ['applied']);
@@ -63,10 +88,10 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('the same bytes on two connections are applied once (check 2)', async (t) => {
     const { name, url } = create();
-    const database = await openFor(t, url);
+    const database = await open(t, url);
     const member = await joinWith(database, 'a');
-    const { commit } = rawLane(t, url);
-    const twin = rawLane(t, url);
+    const { commit } = rawLane(t, url, pooled);
+    const twin = rawLane(t, url, pooled);
     for (let number = 1; number <= 40; number += 2) {
       const batch = put(number, { kind: MESSAGE_KIND, key: `[${number}]` });
       const both = await Promise.allSettled([
@@ -92,7 +117,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('a commit whose response is lost is reported as applied (check 5)', async (t) => {
     const { name } = create();
-    const { database, proxy } = await openBehindProxy(t, postgres, name);
+    const { database, proxy } = await openBehindProxy(t, way, name);
     const member = await joinWith(database, 'a');
     const eaten = proxy.atNextMarked('eat');
     const shipped = member.sink.ship([put('x', { kind: MESSAGE_KIND })]);
@@ -108,7 +133,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('a commit that never arrived is sent again (check 6)', async (t) => {
     const { name } = create();
-    const { database, proxy } = await openBehindProxy(t, postgres, name);
+    const { database, proxy } = await openBehindProxy(t, way, name);
     const member = await joinWith(database, 'a');
     const cut = proxy.atNextMarked('cut');
     const shipped = member.sink.ship([put('x', { kind: MESSAGE_KIND })]);
@@ -121,23 +146,23 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('a commit that arrives late is refused by the chain (check 7)', async (t) => {
     const { name } = create();
-    t.equal(await valueAfterLateCommit(t, postgres, name), '"newer"');
+    t.equal(await valueAfterLateCommit(t, way, name), '"newer"');
   });
 
   await t.test('without steps 2 and 3 the late commit overwrites newer rows (check 7)', async (t) => {
     const { name } = create();
     removeChain(postgres, name);
-    t.equal(await valueAfterLateCommit(t, postgres, name), '"older"', 'the test above would fail');
+    t.equal(await valueAfterLateCommit(t, way, name), '"older"', 'the test above would fail');
   });
 
   await t.test('the next owner sees the newest rows after a late commit (check 8)', async (t) => {
     const { name, url } = create();
-    const { database, proxy } = await openBehindProxy(t, postgres, name);
+    const { database, proxy } = await openBehindProxy(t, way, name);
     const member = await joinWith(database, 'a');
     await holdCommit(proxy, () => member.sink.ship([put('older')]));
     await member.sink.ship([put('newer')]);
     t.equal(await proxy.deliver(), 1);
-    const other = await joinWith(await openFor(t, url, { leaseTtlMs: SHORT_TTL_MS }), 'b');
+    const other = await joinWith(await open(t, url, { leaseTtlMs: SHORT_TTL_MS }), 'b');
     t.ok(await database.fence({ member: member.id, beat: 0, reason: 'fenced by b' }));
     t.strictSame(await other.claim([LINEAGE]), [{ lineage: LINEAGE, owner: other.id }]);
     t.equal(postgres.sql(name, 'SELECT value FROM troupe.row'), '"newer"');
@@ -153,7 +178,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('a refused commit is not applied later either', async (t) => {
     const { name } = create();
-    const { database, proxy } = await openBehindProxy(t, postgres, name);
+    const { database, proxy } = await openBehindProxy(t, way, name);
     const member = await joinWith(database, 'a');
     const foreign = put('refused', { lineage: OTHER });
     const outcomes = await holdCommit(proxy, () => member.sink.ship([foreign]));
@@ -168,7 +193,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('a batch of another member is refused, and only that of its group (check 13)', async (t) => {
     const { name, url } = create();
-    const database = await openFor(t, url);
+    const database = await open(t, url);
     const member = await joinWith(database, 'a', [LINEAGE, 6n]);
     await joinWith(database, 'b', [OTHER]);
     const message = { kind: MESSAGE_KIND };
@@ -195,7 +220,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('merged batches leave what they would leave one by one', async (t) => {
     const { name, url } = create();
-    const member = await joinWith(await openFor(t, url), 'a');
+    const member = await joinWith(await open(t, url), 'a');
     const key = '["t"]';
     const gone = [{ kind: 1, key }];
     const outcomes = await member.sink.ship([
@@ -219,7 +244,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('a group beyond the limits is divided', async (t) => {
     const { name, url } = create();
-    const member = await joinWith(await openFor(t, url), 'a');
+    const member = await joinWith(await open(t, url), 'a');
     const large = 'x'.repeat(5 * 2 ** 20);
     const many = Array.from({ length: 5000 }, (_, index) => createRow({ key: `[${index}]` }));
     const outcomes = await member.sink.ship([put(large), put(large), createBatch(many), put('last')]);
@@ -230,7 +255,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('the number of the commons follows the rows of the configuration', async (t) => {
     const { url } = create();
-    const database = await openFor(t, url);
+    const database = await open(t, url);
     const member = await joinWith(database, 'a', [0n]);
     const commons = { lineage: 0n };
     await member.sink.ship([
@@ -243,7 +268,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('members join, renew, are fenced by an unchanged beat, and leave', async (t) => {
     const { name, url } = create();
-    const database = await openFor(t, url);
+    const database = await open(t, url);
     const [a, b] = await Promise.all(['a', 'b'].map((each) => joinWith(database, each, [])));
     if (!a || !b) throw new Error('no members');
     t.strictSame([a.slot, b.slot].sort(), [0, 1]);
@@ -280,9 +305,9 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('a commit waits for the member row no longer than two seconds', async (t) => {
     const { name, url } = create();
-    const database = await openFor(t, url);
+    const database = await open(t, url);
     const member = await joinWith(database, 'a');
-    const { commit } = rawLane(t, url);
+    const { commit } = rawLane(t, url, pooled);
     const lock = `BEGIN; UPDATE troupe.member SET load = NULL; SELECT pg_sleep(2.5); COMMIT`;
     const locked = rawSql(t, postgres.url(name), lock);
     await pause(200);
@@ -293,7 +318,7 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('batches without a known outcome are abandoned when the database is closed', async (t) => {
     const { name } = create();
-    const { database, proxy } = await openBehindProxy(t, postgres, name);
+    const { database, proxy } = await openBehindProxy(t, way, name);
     const member = await joinWith(database, 'a');
     proxy.all('eat');
     const shipped = member.sink.ship([put(1)]);
@@ -301,18 +326,21 @@ t.test('the fence', { skip: NO_POSTGRES }, async (t) => {
     database.close();
     t.strictSame(resultsOf(await shipped), ['abandoned']);
   });
-});
+};
 
 type Proxied = Awaited<ReturnType<typeof openBehindProxy>>;
 
 /** A commit waits for its answer for half of it. */
 const SHORT_TTL_MS = 2000;
 
-const openBehindProxy = async (t: Test, postgres: Postgres, name: string) => {
+const openBehindProxy = async (t: Test, { postgres, pgbouncer }: Way, name: string) => {
   const ttl = `UPDATE troupe.meta SET value = '${SHORT_TTL_MS}' WHERE name = 'lease_ttl_ms'`;
   postgres.sql(name, ttl);
-  const proxy = await startProxy(t, { to: { path: socketIn(postgres.folder, postgres.port) } });
-  return { proxy, database: await openFor(t, postgres.url(name, proxy.port), { leaseTtlMs: SHORT_TTL_MS }) };
+  const proxy = await startProxy(t, {
+    to: { path: pgbouncer?.socket ?? socketIn(postgres.folder, postgres.port) },
+  });
+  const options = { leaseTtlMs: SHORT_TTL_MS, pooled: pgbouncer !== undefined };
+  return { proxy, database: await openFor(t, postgres.url(name, proxy.port), options) };
 };
 
 /** The bytes of the next commit stay in the proxy, while its member settles it through another connection. */
@@ -326,14 +354,14 @@ const holdCommit = async <Result>(
   return await outcome;
 };
 
-const valueAfterLateCommit = async (t: Test, postgres: Postgres, name: string): Promise<string> => {
-  const { database, proxy } = await openBehindProxy(t, postgres, name);
+const valueAfterLateCommit = async (t: Test, way: Way, name: string): Promise<string> => {
+  const { database, proxy } = await openBehindProxy(t, way, name);
   const member = await joinWith(database, 'a');
   const outcomes = await holdCommit(proxy, () => member.sink.ship([put('older')]));
   t.strictSame(resultsOf(outcomes), ['applied'], 'sent again on another connection');
   t.strictSame(resultsOf(await member.sink.ship([put('newer')])), ['applied']);
   t.equal(await proxy.deliver(), 1, 'the held bytes arrive');
-  return postgres.sql(name, 'SELECT value FROM troupe.row');
+  return way.postgres.sql(name, 'SELECT value FROM troupe.row');
 };
 
 /** Replaces `commit_1` with itself without the chain. */

@@ -10,6 +10,7 @@ import { pathOf, serverUser, unprivilegedCommand } from './programs.ts';
 export type Pgbouncer = {
   /** The socket that clients connect to. */
   socket: string;
+  url(database: string): string;
   /** Ends it without waiting for transactions, and starts it again. */
   restart(): Promise<void>;
 };
@@ -70,7 +71,12 @@ export const startPgbouncer = async (t: Scope, postgres: Postgres): Promise<Pgbo
     rmSync(folder, { recursive: true, force: true });
   });
   await begin();
-  return { socket: socketIn(folder, PORT), restart };
+  return {
+    socket: socketIn(folder, PORT),
+    url: (database) =>
+      `postgresql://troupe@localhost/${database}?host=${encodeURIComponent(folder)}&port=${PORT}`,
+    restart,
+  };
 };
 
 const configurationOf = (folder: string, postgres: Postgres): string => `[databases]
