@@ -8,7 +8,7 @@ import { interleaved, median, percentile } from './rounds.ts';
 import type { Aim, Measured } from './row.ts';
 import { ADMIN_TOKEN, type Server, startTroupe } from './servers.ts';
 
-/** Costs of credentials, of owners of threads and of remembered tokens: identity.md 10.3, check 101. */
+/** Costs of credentials, of owners of threads and of remembered tokens: check 101. */
 
 const CONNECTIONS = 16;
 const ISSUER = 'https://login.bench.example';

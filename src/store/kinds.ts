@@ -116,6 +116,8 @@ export const SHIPPED: readonly ShippedKind[] = [
   kind(41, 'usage', usageColumns, COMMON),
   kind(42, 'responses', responseColumns),
   kind(43, 'transcripts', transcriptColumns),
+  // Derived from the sealed part of a record, which a load does not open.
+  kind(44, 'config_unpublished', noColumns, COMMON),
   kind(45, 'access_events', accessColumns, COMMON),
   kind(46, 'admin_addresses', noColumns, COMMON),
   kind(47, 'authorizations', noColumns, COMMON),
@@ -125,8 +127,7 @@ export const SHIPPED: readonly ShippedKind[] = [
   kind(51, 'received_messages', receivedColumns, COMMON),
   kind(52, 'past_states'),
   kind(53, MARKS, dueNow, WORK),
-  // Derived from the sealed part of a record, which a load does not open.
-  kind(44, 'config_unpublished', noColumns, COMMON),
+  kind(54, 'agent_drafts', noColumns, COMMON),
 ];
 
 /** Tables of the folder alone. */

@@ -127,7 +127,7 @@ t.test('validates a value against the supported keywords', async (t) => {
     [{ name: 7 }, 'name: text'],
     [{ home: 'here' }, 'home: uri'],
     [{ isOn: 'yes' }, 'isOn: flag'],
-    [{ rows: [] }, 'rows: few'],
+    [{ rows: [] }, 'rows: required'],
     [{ rows: [1, 2, 3] }, 'rows: many'],
     [{ rows: [1, 1] }, 'rows: twice'],
     [{ rows: ['x'] }, 'rows.0: number'],

@@ -45,6 +45,7 @@ const FILES = [
   /^dist\/(LICENSES\.txt|sbom\.cdx\.json|shared-types\d*\.d\.ts)$/,
   // Chunks of the programs, each named after its content.
   /^dist\/chunk-[a-f0-9]{8}\.js$/,
+  /^dist\/(image-size|re2js)\.cjs$/,
   /^dist\/src\/(main\.js|index\.(js|d\.ts)|(ai-sdk|client|react|testing)\/index\.(js|d\.ts))$/,
   /^dist\/machines\/index\.(js|d\.ts)$/,
   /^dist\/console\/(index\.html|assets\/[\w.-]+-[\w-]{8}\.(js|css|svg)(\.gz)?)$/,

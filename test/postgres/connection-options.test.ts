@@ -36,15 +36,11 @@ t.test('reads host, port, database, user and password', async (t) => {
 });
 
 t.test('variables and files of libpq do not count', async (t) => {
-  const before = { ...process.env };
-  t.teardown(() => Object.assign(process.env, before));
-  Object.assign(process.env, {
-    PGHOST: 'x',
-    PGPORT: '1',
-    PGUSER: 'x',
-    PGPASSWORD: 'x',
-    PGSSLMODE: 'disable',
+  const variables = { PGHOST: 'x', PGPORT: '1', PGUSER: 'x', PGPASSWORD: 'x', PGSSLMODE: 'disable' };
+  t.teardown(() => {
+    for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name);
   });
+  Object.assign(process.env, variables);
   t.match(readDatabaseUrl('postgresql://u@db/d'), {
     host: 'db',
     port: 5432,

@@ -132,7 +132,7 @@ t.test('statements have no names behind a pooler', async (t) => {
 });
 
 t.test('no statement reads the clock of the database (check 25)', async (t) => {
-  const folder = join(import.meta.dirname, '../../src/postgres');
+  const folder = 'src/postgres';
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
   );

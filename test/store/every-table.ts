@@ -135,6 +135,7 @@ export const fillCommons = (store: Store, batch: Batch): void => {
   store.config.put(batch, model);
   store.config.put(batch, { ...record('m2'), published: { revision: 1, spec: model.spec } as never });
   store.documents.put(batch, 'assistant', { policy: 'kind' });
+  store.agentDrafts.put(batch, 'support', { id: 'support' });
   store.audit.put(batch, auditEvent(ulidAt(AT, 1), { after: { id: 'a' } }));
   const value = { id: 'm1', kind: 'model' };
   const version = { kind: 'model', id: 'm1', version: 1, hash: 'h', value };

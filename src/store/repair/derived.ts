@@ -76,7 +76,6 @@ export const LISTS = [
   'dataset_fixture_ids',
   'audit_index',
   'access_index',
-  'response_times',
   'received_message_times',
   'idempotency_times',
 ] as const;

@@ -179,7 +179,8 @@ t.test('returns specific statuses for requests that the router rejects', async (
   }
   t.equal((await get('/v1/config/models/default/overrides')).status, 404);
   t.equal((await post('/v1/config/agents/default/restore', {})).status, 422);
-  t.equal((await post('/v1/config/agents/default/restore', { version: 5 })).status, 422);
+  t.equal((await post('/v1/config/agents/default/restore', { version: 1.5 })).status, 422);
+  t.equal((await post('/v1/config/agents/default/restore', { version: 5 })).status, 404);
 });
 
 t.test('rejects invalid query values but ignores unknown parameters', async (t) => {
