@@ -151,8 +151,8 @@ t.test('repeats a question whose response was lost with the service, and complet
   t.equal(chat.status, 'error');
   const again = chat.sendMessage();
   await eventually(
-    async () => troupe.models.waiting(),
-    (waiting) => waiting === 1,
+    async () => `${chat.status} ${troupe.models.waiting()}`,
+    (state) => state === 'streaming 1',
   );
   troupe.models.release();
   await again;

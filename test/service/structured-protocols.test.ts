@@ -147,8 +147,9 @@ t.test('keeps the number of repairs across a restart, and ends the run with its 
     async () => troupe.models.requests.length,
     (asked) => asked === 2,
   );
-  await troupe.restart();
+  // The run continues while the service starts.
   troupe.models.steps.push(answers({ team: 1 }), answers(VALUE));
+  await troupe.restart();
   const { body } = await eventually(
     () => troupe.call('GET', `/v1/runs/${String(run_id)}`),
     ({ body }) => body.status === 'done',
@@ -169,8 +170,8 @@ t.test('keeps the schema of a request across a restart in the middle of its run'
     async () => troupe.models.requests.length,
     (asked) => asked === 1,
   );
-  await troupe.restart();
   troupe.models.steps.push(answers({ n: 1 }));
+  await troupe.restart();
   const { body } = await eventually(
     () => troupe.call('GET', `/v1/runs/${String(run_id)}`),
     ({ body }) => body.status === 'done',

@@ -249,13 +249,12 @@ t.test('ends calls and sessions on stop, and resumes their runs after a restart'
     return { stop: 'EndTurn' };
   });
   const stream = await session.call('steps', { message: 'x' });
-  await eventually(
+  const [going] = await eventually(
     () => runs(troupe, 'running'),
     ({ length }) => length === 1,
   );
   await troupe.restart();
   const answer = (await stream.rest()).at(-1) ?? {};
-  const [going] = await runs(troupe, 'running');
   t.match(text(answer), `run ${going?.run_id} of agent steps on thread ${going?.thread_id} continues`);
   const about = { run_id: going?.run_id, thread_id: going?.thread_id, status: 'running' };
   t.match(answer, { result: { isError: false, _meta: { 'troupe/run': about } } });
