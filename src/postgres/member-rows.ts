@@ -1,3 +1,4 @@
+import type { Statement } from './connection.ts';
 import { ServerError, SlotsTaken } from './errors.ts';
 import type { Lane } from './lane.ts';
 import type { Claimed, FenceRequest, MemberLoad, MemberRow, MembersView, MemberToJoin } from './members.ts';
@@ -29,19 +30,20 @@ export const joinRow = async (
 
 type Done = { done: boolean };
 
-export const renewRow = async (rows: Rows, id: string, load: MemberLoad): Promise<boolean> => {
-  const [row] = await rows.lane.query<Done>(rows.statements.renew(id, load), rows.timeoutMs);
+const isDone = async ({ lane, timeoutMs }: Rows, statement: Statement): Promise<boolean> => {
+  const [row] = await lane.query<Done>(statement, timeoutMs);
   return row?.done === true;
 };
+
+export const renewRow = (rows: Rows, id: string, load: MemberLoad): Promise<boolean> =>
+  isDone(rows, rows.statements.renew(id, load));
 
 export const leaveRow = async (rows: Rows, id: string, reason: string): Promise<void> => {
   await rows.lane.query(rows.statements.leave(id, reason), rows.timeoutMs);
 };
 
-export const fenceRow = async (rows: Rows, request: FenceRequest): Promise<boolean> => {
-  const [row] = await rows.lane.query<Done>(rows.statements.fence(request), rows.timeoutMs);
-  return row?.done === true;
-};
+export const fenceRow = (rows: Rows, request: FenceRequest): Promise<boolean> =>
+  isDone(rows, rows.statements.fence(request));
 
 export const freeLineages = async (rows: Rows, limit: number): Promise<number> => {
   const [row] = await rows.lane.query<{ freed: number }>(rows.statements.free(limit), rows.timeoutMs);

@@ -1,7 +1,6 @@
 import { checkAgent } from '../identity/access/agents.ts';
 import type { ResolvedAgent } from '../loop/agent.ts';
-import { addressOf } from '../schema/agent-address.ts';
-import { Invalid } from '../schema/outcome.ts';
+import { addressOf, UnknownAddress } from '../schema/agent-address.ts';
 import { may, type Principal } from '../schema/principal.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -25,6 +24,6 @@ export const createNamedAgents =
     const isAllowed =
       may(principal, ['invoke', agent_id]) &&
       (version !== 'draft' || may(principal, ['configure', 'agents']));
-    if (!isAllowed) throw new Invalid(`agent not found: ${name}`);
+    if (!isAllowed) throw new UnknownAddress(address);
     return resolveAddress(address);
   };

@@ -1,6 +1,6 @@
-import { type AgentAddress, addressText } from '../../schema/agent-address.ts';
+import { type AgentAddress, addressText, UnknownAddress } from '../../schema/agent-address.ts';
 import type { Lock } from '../../schema/lock.ts';
-import { Integrity, Invalid } from '../../schema/outcome.ts';
+import { Integrity } from '../../schema/outcome.ts';
 import type { Store } from '../../store/index.ts';
 import type { Resolved } from '../agents.ts';
 import { createPart, type Part } from './parts.ts';
@@ -17,7 +17,7 @@ import type { Snapshot } from './snapshot.ts';
  * configuration changes or the process ends.
  */
 export type AddressedAgents = {
-  /** @throws Invalid `agent not found: <id>@<version>`, or why it cannot be resolved */
+  /** @throws UnknownAddress, Invalid why it cannot be resolved */
   resolve(address: AgentAddress): Promise<Resolved>;
 };
 
@@ -33,45 +33,47 @@ export const createAddressedAgents = ({ store, publisher, lock }: Deps): Address
   const versionPart = (address: AgentAddress, version: number): Part => {
     const { agent_id } = address;
     const found = store.publications.version(SCOPE, 'agent', agent_id, version);
-    if (!found || found.preview) throw notFound(address);
+    if (!found || found.preview) throw new UnknownAddress(address);
     const part = createPart('agent', agent_id, found.value);
     if (part.hash() !== found.hash)
       throw new Integrity(`version ${version} of agent '${agent_id}' does not match its hash`);
     return part;
   };
 
-  const draftPart = (address: AgentAddress): Part => {
-    const spec = store.agentDrafts.get(address.agent_id);
-    if (!spec) throw notFound(address);
-    return createPart('agent', address.agent_id, spec);
+  const sourceOf = (address: AgentAddress): Source => {
+    const { agent_id, version } = address;
+    if (version === 'draft') {
+      const spec = store.agentDrafts.get(agent_id);
+      if (!spec) throw new UnknownAddress(address);
+      const part = createPart('agent', agent_id, spec);
+      return { name: `${addressText(address)} ${part.hash()}`, part: () => part, version: undefined };
+    }
+    if (!publisher.live().registry.spec(agent_id)) throw new UnknownAddress(address);
+    return { name: addressText(address), part: () => versionPart(address, version), version };
   };
 
   return {
     async resolve(address) {
-      const { agent_id, version } = address;
-      const isDraft = version === 'draft';
-      if (!isDraft && !publisher.live().registry.spec(agent_id)) throw notFound(address);
-      const draft = isDraft ? draftPart(address) : undefined;
-      const name = draft ? `${addressText(address)} ${draft.hash()}` : addressText(address);
+      const { agent_id } = address;
+      const { name, part: read, version } = sourceOf(address);
       const known = published.find(name, agent_id);
       if (known) return known;
       return lock(async () => {
         const earlier = published.find(name, agent_id);
         if (earlier) return earlier;
-        const part = draft ?? (isDraft ? draftPart(address) : versionPart(address, version));
+        const part = read();
         if (liveHash(publisher.live(), agent_id) === part.hash())
           return publisher.live().registry.resolve(agent_id);
-        const agent = await publisher.preview(
-          part,
-          ({ registry }) => registry.resolve(agent_id),
-          isDraft ? undefined : version,
-        );
+        const agent = await publisher.preview(part, ({ registry }) => registry.resolve(agent_id), version);
         published.note(name, agent);
         return agent;
       });
     },
   };
 };
+
+/** The content that an address names. A draft changes without a publication, so its name contains its hash. */
+type Source = { name: string; part(): Part; version: number | undefined };
 
 /** The separate snapshots of addresses, which are valid as long as the live one. */
 const createPublished = (publisher: Deps['publisher']) => {
@@ -94,5 +96,3 @@ const createPublished = (publisher: Deps['publisher']) => {
 
 const liveHash = ({ parts }: Snapshot, agentId: string): string | undefined =>
   parts.find(({ kind, id }) => kind === 'agent' && id === agentId)?.hash();
-
-const notFound = (address: AgentAddress): Invalid => new Invalid(`agent not found: ${addressText(address)}`);

@@ -6,7 +6,6 @@ import { type ChatRequest, splitAtLastAnswer } from '../../protocols/openai/chat
 import { invalidValue, threadBusy } from '../../protocols/openai/errors.ts';
 import { threadOfConversation } from '../../protocols/openai/ids.ts';
 import { digestsOf, findPosition, type Position } from '../../protocols/openai/transcript.ts';
-import { waitText } from '../../protocols/openai/waits.ts';
 import type {
   Accepted as AcceptedRun,
   Attach,
@@ -21,19 +20,12 @@ import type { Accept } from '../../schema/idempotency.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 import { Conflict, NotFound } from '../../schema/outcome.ts';
 import type { Place } from '../../schema/place.ts';
-import type { EndedLeg, Leg } from '../../schema/run.ts';
-import type { RunRecord } from '../../schema/run-state.ts';
+import type { Leg } from '../../schema/run.ts';
 import type { Client } from '../protocol-runs.ts';
-import {
-  type ChatInput,
-  chatInput,
-  resultInput,
-  toolResultsIn,
-  waitingRun,
-  waitsOfRun,
-} from './chat-input.ts';
+import { type ChatInput, chatInput, resultInput, toolResultsIn, waitingRun } from './chat-input.ts';
 import { acceptReferences } from './file-references.ts';
 import { type HangUps, nameOfChat, nameOfThread } from './hang-ups.ts';
+import { newLeg } from './new-leg.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
 
 /**
@@ -376,7 +368,7 @@ const submissionOf = (
   const isEmpty = messages.length === 0 && decisions.length === 0 && history.length === 0;
   if (isEmpty && thread.seq === 0) throw invalidValue('messages', 'must contain a message of the user');
   const before = continued?.activation?.options;
-  const leg = legOf({ place, thread, found }, keyed !== undefined);
+  const leg = newLeg(thread, found, keyed !== undefined);
   const { overrides, frontend_tools, output_schema } = request.parameters;
   const tools = frontend_tools.length > 0 ? frontend_tools : before?.frontend_tools;
   const instructions = settings.openai.client_instructions === 'append' ? request.instructions : undefined;
@@ -409,33 +401,4 @@ const submissionOf = (
       functions: new Set(tools?.map(({ id }) => id)),
     }),
   };
-};
-
-type Located = { place: Place; thread: ThreadView; found: Read };
-
-const legOf = ({ thread, found }: Located, hasKey: boolean): Leg => {
-  const { input, history = [], isKeyed, chat } = found;
-  const { continued } = input;
-  const ended = continued ? endedLegs(continued, thread.seq, isKeyed) : [];
-  return {
-    number: continued ? (continued.activation?.options.leg?.number ?? 0) + 1 : 0,
-    seq: thread.seq + history.length,
-    ...(chat && { chat }),
-    ...(hasKey && { is_keyed: true }),
-    ...(ended.length > 0 && { ended }),
-  };
-};
-
-/** Requests of a run that can be answered again. */
-const MOST_ENDED = 32;
-
-/** The ends of the requests with a key before this one. */
-const endedLegs = (run: RunRecord, to_seq: number, isKeyed: boolean): EndedLeg[] => {
-  const { leg } = run.activation?.options ?? {};
-  const earlier = leg?.ended ?? [];
-  if (!leg?.is_keyed) return earlier;
-  const waits = waitsOfRun(run);
-  const calls = waits.calls.map(({ tool_call_id }) => tool_call_id);
-  const last = { number: leg.number, to_seq, calls, text: waitText(waits, isKeyed) };
-  return [...earlier, last].slice(-MOST_ENDED);
 };

@@ -4,7 +4,7 @@ import type { ResolvedAgent } from '../../loop/agent.ts';
 import { modelNotFound, OPENAI_ERRORS } from '../../protocols/openai/errors.ts';
 import { unixSeconds } from '../../protocols/openai/ids.ts';
 import { listBody, listOfItems } from '../../protocols/openai/list.ts';
-import { addressOf } from '../../schema/agent-address.ts';
+import { addressOf, UnknownAddress } from '../../schema/agent-address.ts';
 import { Invalid } from '../../schema/outcome.ts';
 import { may, type Principal } from '../../schema/principal.ts';
 import { createNamedAgents } from '../named-agent.ts';
@@ -96,7 +96,7 @@ const agentAt = async (
   try {
     return await createNamedAgents(deps)(principal, model);
   } catch (error) {
-    if (error instanceof Invalid && error.message === `agent not found: ${model}`) throw modelNotFound(model);
+    if (error instanceof UnknownAddress) throw modelNotFound(model);
     throw error;
   }
 };

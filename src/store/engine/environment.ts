@@ -19,8 +19,8 @@ import { createTable, type ReadCounter, type Ship, type Table } from './table.ts
  * The LMDB environment of a folder: opens it, provides its tables, and writes one transaction at a time.
  *
  * Guarantees: a transaction is written whole or not at all, and an interruption at any moment leaves the last whole
- * state (overlapping sync keeps the last flushed transaction until the next one is flushed; only copies of a database, which are
- * never opened again, use `noSync`).
+ * state (overlapping sync keeps the last flushed transaction until the next one is flushed; only copies of a database,
+ * which are never opened again, use `noSync`).
  * Relies on the folder being opened by this process only, see `owner.ts`.
  */
 
