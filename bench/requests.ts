@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { BenchError } from './error.ts';
 import type { Server } from './servers.ts';
-import { usageFrom } from './usage.ts';
+import { threadsRan } from './usage.ts';
 
 /** Requests that are not streams, on connections that stay open. */
 
@@ -51,7 +51,7 @@ export const createRequester = (server: Server, connections: number): Requester 
   return {
     send,
     async cost(count, requestOf) {
-      const used = usageFrom(server.process.pid);
+      const before = threadsRan(server.process.pid);
       let next = 0;
       const work = async (): Promise<void> => {
         while (next < count) {
@@ -61,7 +61,7 @@ export const createRequester = (server: Server, connections: number): Requester 
         }
       };
       await Promise.all(Array.from({ length: connections }, work));
-      return (used().processor * MICROSECONDS) / count;
+      return ((threadsRan(server.process.pid) - before) * MICROSECONDS) / count;
     },
     close: () => agent.destroy(),
   };

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** Resource usage of a process on Linux; NaN or undefined elsewhere. */
 
@@ -18,6 +18,16 @@ const processorSeconds = (pid: number): number => {
 const mainThread = (pid: number): { ran: number; waited: number } => {
   const [ran, waited] = read(`/proc/${pid}/schedstat`)?.split(' ') ?? [];
   return { ran: Number(ran) / 1e6, waited: Number(waited) / 1e6 };
+};
+
+/**
+ * Milliseconds that the threads of a process have run, to the nanosecond. The time of threads that have ended is missing, so
+ * this is for short intervals of processes that keep their threads.
+ */
+export const threadsRan = (pid: number): number => {
+  const threads = existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : [];
+  const times = threads.map((id) => Number(read(`/proc/${pid}/task/${id}/schedstat`)?.split(' ')[0]));
+  return times.length === 0 ? Number.NaN : times.reduce((sum, time) => sum + time, 0) / 1e6;
 };
 
 /** Usage since the creation of the reader. */

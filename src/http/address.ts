@@ -34,6 +34,7 @@ const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIPv4(address) ? 'ipv4'
  * @param peer address of the peer in its short form
  */
 export const clientAddress = (lines: readonly string[], peer: string, isProxy: ProxyCheck): string => {
+  if (lines.length === 0) return peer;
   const hops = lines.flatMap((line) => line.split(',')).map((hop) => hop.trim());
   let client = peer;
   for (const hop of hops.reverse()) {

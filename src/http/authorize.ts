@@ -71,18 +71,18 @@ const presentedLines = (request: Presented): readonly string[] => {
 export const presented = (
   { senders }: Pick<Reception, 'senders'>,
   { exchange, endpoint, headers, from, session }: Arrival,
-  { surface, req }: { surface: Surface; req: WireRequest },
+  { surface, path, req }: { surface: Surface; path: string; req: WireRequest },
 ): Presented => ({
   surface,
   isOptional: endpoint.door.isOptional,
   method: exchange.method,
   route: endpoint.path,
-  path: req.getUrl(),
+  path,
   header: headers.get,
   authorization: () => headers.lines('authorization'),
   ticket: () => ticketIn(req.getQuery() ?? ''),
   session: () => session,
-  isLocal: () => senders.isLocal(from, req),
+  isLocal: () => senders.isLocal(from, headers),
   address: () => senders.addressOf(exchange, headers),
 });
 

@@ -76,12 +76,13 @@ const openExchanged = (request: Request, settle: Exchanged['settle'], open: Set<
 
 const requestOf = (request: Request): WireRequest => {
   const { pathname, search, host } = new URL(request.url);
-  const { headers } = request;
+  const headers = new Headers(request.headers);
+  if (!headers.has('host')) headers.set('host', host);
   return {
     getMethod: () => request.method.toLowerCase(),
     getUrl: () => pathname,
     getQuery: () => search.slice(1),
-    getHeader: (name) => headers.get(name) ?? (name === 'host' ? host : ''),
+    getHeader: (name) => headers.get(name) ?? '',
     forEach(listener) {
       for (const [name, value] of headers) listener(name, value);
     },

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { WireRequest } from './wire.ts';
 
 /**
- * The headers of one request. They are readable only during its callback, which ends with a call of `leave`. `keep`
- * copies them for later steps; a request whose response is already sent needs no copy.
+ * The headers of one request, read once: with uWebSockets.js each further look at a header would be a call of the server.
  *
  * Headers that only proxies set (`Forwarded`, `X-Forwarded-*`, `X-Real-IP`) are hidden unless the peer is trusted.
  */
@@ -14,64 +13,46 @@ export type RequestHeaders = {
   lines(name: string): readonly string[];
   /** Returns whether the header is present, even if empty. */
   has(name: string): boolean;
-  leave(keep: boolean): void;
+  /** Whether the request has a header of a proxy, hidden or empty ones included. */
+  readonly hasPassedProxy: boolean;
 };
 
-export const createRequestHeaders = (req: WireRequest, isTrustedPeer: () => boolean): RequestHeaders => {
-  let live: WireRequest | undefined = req;
-  let kept: Map<string, Kept> | undefined;
-  /** The header whose lines were read last: several steps read those of `Authorization`. */
-  let last: { key: string; lines: readonly string[] } | undefined;
-  const isHidden = (key: string): boolean => OF_PROXIES.test(key) && !isTrustedPeer();
-  const linesOf = (key: string): readonly string[] => {
-    if (live) {
-      if (last?.key !== key) last = { key, lines: isHidden(key) ? [] : headerValues(live, key) };
-      return last.lines;
-    }
-    const found = kept?.get(key);
-    return typeof found === 'string' ? [found] : (found ?? []);
-  };
-  return {
-    get(name) {
-      const key = name.toLowerCase();
-      if (!live) return linesOf(key)[0] || undefined;
-      return isHidden(key) ? undefined : live.getHeader(key) || undefined;
-    },
-    lines: (name) => linesOf(name.toLowerCase()),
-    has: (name) => linesOf(name.toLowerCase()).length > 0,
-    leave(keep) {
-      if (keep) kept = copyHeaders(req, isHidden);
-      live = undefined;
-      last = undefined;
-    },
-  };
-};
-
-const OF_PROXIES = /^(?:forwarded|x-forwarded-.*|x-real-ip)$/;
-
-/** One value, or the values of several lines. */
-type Kept = string | string[];
-
-const copyHeaders = (req: WireRequest, isHidden: (key: string) => boolean): Map<string, Kept> => {
-  const copy = new Map<string, Kept>();
-  req.forEach((key, value) => {
-    if (isHidden(key)) return;
-    const known = copy.get(key);
-    if (known === undefined) copy.set(key, value);
-    else if (typeof known === 'string') copy.set(key, [known, value]);
-    else known.push(value);
-  });
-  return copy;
-};
-
-/** Returns all values of a header, so that repetitions are detectable. */
-export const headerValues = (req: WireRequest, name: string): string[] => {
+export const readHeaders = (req: WireRequest, isTrustedPeer: () => boolean): RequestHeaders => {
+  const names: string[] = [];
   const values: string[] = [];
-  req.forEach((key, value) => {
-    if (key === name) values.push(value);
+  let hasPassedProxy = false;
+  let isTrusted: boolean | undefined;
+  req.forEach((name, value) => {
+    const isForwarded = isForwardedName(name);
+    hasPassedProxy ||= isForwarded || name === 'via';
+    if (isForwarded) {
+      isTrusted ??= isTrustedPeer();
+      if (!isTrusted) return;
+    }
+    names.push(name);
+    values.push(value);
   });
-  return values;
+  return {
+    hasPassedProxy,
+    get: (name) => values[names.indexOf(name.toLowerCase())] || undefined,
+    lines: (name) => linesOf(names, values, name.toLowerCase()),
+    has: (name) => names.includes(name.toLowerCase()),
+  };
 };
+
+const isForwardedName = (name: string): boolean =>
+  name.startsWith('x-forwarded-') || name === 'forwarded' || name === 'x-real-ip';
+
+const linesOf = (names: readonly string[], values: readonly string[], key: string): readonly string[] => {
+  let lines: string[] | undefined;
+  for (let index = names.indexOf(key); index >= 0; index = names.indexOf(key, index + 1)) {
+    lines ??= [];
+    lines.push(values[index] ?? '');
+  }
+  return lines ?? NO_LINES;
+};
+
+const NO_LINES: readonly string[] = [];
 
 /** Returns the id of the client if it is visible ASCII of at most 128 characters, otherwise a new one. */
 export const chooseRequestId = (given: string): string =>

@@ -8,7 +8,7 @@ import { crossSite } from './cross-site.ts';
 import { plainErrors, Refusal } from './errors.ts';
 import { awaitAbort, type Exchange, type ExchangeContext, openExchange, sendReply } from './exchange.ts';
 import { isMisframed } from './framing.ts';
-import { chooseRequestId, createRequestHeaders, type RequestHeaders } from './headers.ts';
+import { chooseRequestId, type RequestHeaders, readHeaders } from './headers.ts';
 import type { HostCheck } from './hosts.ts';
 import type { Needs } from './needs.ts';
 import type { Origin } from './origin.ts';
@@ -66,14 +66,15 @@ export const createPipeline = (deps: PipelineDeps) => {
   /** Handles a request. Everything except its body is read before this function returns. */
   return (res: WireResponse, req: WireRequest, from: Origin): void => {
     const method = methodLabel(req);
-    if (from.from === 'network' && isMisframed(req)) {
+    const headers = readHeaders(req, () => senders.isTrusted(res, from));
+    if (from.from === 'network' && isMisframed(headers)) {
       res.close();
       context.observe.request(method, 'unmatched', 400, 0);
       return;
     }
-    const headers = createRequestHeaders(req, () => senders.isTrusted(res, from));
-    const origin = req.getHeader('origin');
-    const found = deps.routing.paths.find(req.getUrl(), method);
+    const path = req.getUrl();
+    const origin = headers.get('origin') ?? '';
+    const found = deps.routing.paths.find(path, method);
     const exchange = openExchange(context, res, {
       method,
       route: found?.entry.path ?? 'unmatched',
@@ -82,14 +83,13 @@ export const createPipeline = (deps: PipelineDeps) => {
         plainErrors,
       processingHeader: found?.entry.family?.processingHeader,
       origin: admits(origin) ? origin : '',
-      requestId: chooseRequestId(req.getHeader('x-request-id')),
+      requestId: chooseRequestId(headers.get('x-request-id') ?? ''),
     });
     try {
-      dispatch(pipeline, { exchange, found, req, from, headers });
+      dispatch(pipeline, { exchange, found, req, path, from, headers });
     } catch (error) {
       caller.fail(exchange, error);
     }
-    headers.leave(!exchange.done);
     if (!exchange.done) awaitAbort(exchange);
     exchange.corked = false;
   };
@@ -100,12 +100,13 @@ type Incoming = {
   exchange: Exchange;
   found: Found<PathEntry> | undefined;
   req: WireRequest;
+  path: string;
   from: Origin;
   headers: RequestHeaders;
 };
 
 const dispatch = (pipeline: Pipeline, incoming: Incoming): void => {
-  const { exchange, found, req, headers } = incoming;
+  const { exchange, found, headers } = incoming;
   checkHost(pipeline, incoming);
   if (pipeline.context.draining) throw STOPPING;
   if (isPreflight(exchange.method, headers)) {
@@ -114,7 +115,7 @@ const dispatch = (pipeline: Pipeline, incoming: Incoming): void => {
   }
   const endpoint = findEndpoint(pipeline, incoming);
   if (endpoint) {
-    authorize(pipeline, readArrival(pipeline, incoming, endpoint), req);
+    authorize(pipeline, readArrival(pipeline, incoming, endpoint), incoming);
     return;
   }
   const page = found ? undefined : readUnrouted(pipeline, incoming);
@@ -123,8 +124,8 @@ const dispatch = (pipeline: Pipeline, incoming: Incoming): void => {
 };
 
 /** A foreign host is rejected before anything else is checked. */
-const checkHost = ({ acceptsHost }: Pipeline, { found, req, from }: Incoming): void => {
-  const host = req.getHeader('host');
+const checkHost = ({ acceptsHost }: Pipeline, { found, from, headers }: Incoming): void => {
+  const host = headers.get('host') ?? '';
   const isChecked = from.from === 'network' && !found?.entry.family?.checkHost;
   if (isChecked && acceptsHost && !acceptsHost(host)) throw foreign(host);
 };
@@ -132,7 +133,7 @@ const checkHost = ({ acceptsHost }: Pipeline, { found, req, from }: Incoming): v
 /** Returns the route, or for a request that its family refuses, an endpoint that does so once its principal is known. */
 const findEndpoint = (
   { routing: { paths } }: Pipeline,
-  { exchange: { method }, found, req, headers: { get: header } }: Incoming,
+  { exchange: { method }, found, req, path, headers: { get: header } }: Incoming,
 ): Endpoint | undefined => {
   const route = found?.entry.endpoints.get(method);
   const family = found?.entry.family;
@@ -143,7 +144,6 @@ const findEndpoint = (
   const problem = family.check?.({ query: req.getQuery() ?? '', header });
   if (problem) return failing(label, family.needs, problem);
   if (route) return route;
-  const path = req.getUrl();
   const allowed = allowedOn(paths, path);
   return refusing(label, family.needs, () => family.refuse({ method, path, allowed }));
 };
@@ -155,7 +155,7 @@ const failing = (label: string, needs: Needs, problem: Error): Endpoint =>
 
 const readArrival = (
   { senders }: Pipeline,
-  { exchange, found, req, from, headers }: Incoming,
+  { exchange, found, req, path, from, headers }: Incoming,
   endpoint: Endpoint,
 ): Arrival => {
   const family = found?.entry.family;
@@ -167,13 +167,11 @@ const readArrival = (
     params: namedParams(endpoint, found?.values ?? []),
     query: endpoint.query ? (req.getQuery() ?? '') : '',
     target:
-      endpoint.idempotent && req.getHeader(KEY_HEADER) !== ''
-        ? `${req.getUrl()}?${req.getQuery() ?? ''}`
-        : '',
+      endpoint.idempotent && headers.get(KEY_HEADER) !== undefined ? `${path}?${req.getQuery() ?? ''}` : '',
     contentType:
-      endpoint.reads === 'json' || endpoint.reads === 'stream' ? req.getHeader('content-type') : '',
-    contentEncoding: endpoint.reads === 'nothing' ? '' : req.getHeader('content-encoding'),
-    contentLength: endpoint.reads === 'nothing' ? 0 : Number(req.getHeader('content-length')),
+      endpoint.reads === 'json' || endpoint.reads === 'stream' ? (headers.get('content-type') ?? '') : '',
+    contentEncoding: endpoint.reads === 'nothing' ? '' : (headers.get('content-encoding') ?? ''),
+    contentLength: endpoint.reads === 'nothing' ? 0 : Number(headers.get('content-length') ?? 0),
     headers,
     session:
       isByProgram || headers.lines('authorization').length > 0 ? undefined : senders.sessionOf(headers),
@@ -182,7 +180,7 @@ const readArrival = (
   };
 };
 
-const authorize = (pipeline: Pipeline, arrival: Arrival, req: WireRequest): void => {
+const authorize = (pipeline: Pipeline, arrival: Arrival, { path, req }: Incoming): void => {
   const { exchange, endpoint, headers, from } = arrival;
   const { surface } = endpoint.door;
   // A page cannot make a browser send a request that an `Authorization` header authenticates.
@@ -200,7 +198,7 @@ const authorize = (pipeline: Pipeline, arrival: Arrival, req: WireRequest): void
     receive(pipeline, arrival, from.principal);
     return;
   }
-  const admitted = authenticate(pipeline, arrival, presented(pipeline, arrival, { surface, req }));
+  const admitted = authenticate(pipeline, arrival, presented(pipeline, arrival, { surface, path, req }));
   if (admitted instanceof Promise) {
     receiveLater(pipeline, arrival, admitted).catch((error) => pipeline.caller.fail(exchange, error));
   } else receive(pipeline, arrival, admitted);
@@ -208,10 +206,10 @@ const authorize = (pipeline: Pipeline, arrival: Arrival, req: WireRequest): void
 
 const readUnrouted = (
   { routing: { unrouted } }: Pipeline,
-  { exchange, req, headers: { get: header } }: Incoming,
+  { exchange, path, headers: { get: header } }: Incoming,
 ): Reply | undefined => {
   for (const { label, answer } of unrouted) {
-    const page = answer({ method: exchange.method, path: req.getUrl(), header });
+    const page = answer({ method: exchange.method, path, header });
     if (!page) continue;
     exchange.route = label;
     return page;
@@ -219,11 +217,12 @@ const readUnrouted = (
   return undefined;
 };
 
-const createRefusal = ({ routing: { paths } }: Pipeline, { exchange, found, req }: Incoming): Refusal => {
-  if (!found) return new Refusal(404, `no such path: ${req.getUrl()}`);
-  const { path } = found.entry;
-  const allow = allowedOn(paths, req.getUrl()).join(', ');
-  return new Refusal(405, `${exchange.method} is not allowed on ${path}, only ${allow}`, { allow });
+const createRefusal = ({ routing: { paths } }: Pipeline, { exchange, found, path }: Incoming): Refusal => {
+  if (!found) return new Refusal(404, `no such path: ${path}`);
+  const allow = allowedOn(paths, path).join(', ');
+  return new Refusal(405, `${exchange.method} is not allowed on ${found.entry.path}, only ${allow}`, {
+    allow,
+  });
 };
 
 export type Answer = ReturnType<typeof createPipeline>;

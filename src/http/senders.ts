@@ -9,7 +9,7 @@ import { hostname } from './hosts.ts';
 import type { Scheme } from './listen-address.ts';
 import type { Origin } from './origin.ts';
 import { createOwnOrigin, type OwnOrigin } from './own-origin.ts';
-import type { WireRequest, WireResponse } from './wire.ts';
+import type { WireResponse } from './wire.ts';
 
 /** Identifies the sender of a request: its proxies, the page that caused it, and whether it is on this host. */
 export type SenderDeps = {
@@ -42,9 +42,9 @@ export type Senders = {
   isForeignToCookie(exchange: Exchange, headers: RequestHeaders): boolean;
   /**
    * Returns whether the request comes from this host without a proxy, and addresses it by a loopback name; or from the
-   * embedding program. Valid only during the callback of the request.
+   * embedding program.
    */
-  isLocal(from: Origin, req: WireRequest): boolean;
+  isLocal(from: Origin, headers: RequestHeaders): boolean;
 };
 
 export const createSenders = (deps: SenderDeps): Senders => {
@@ -90,23 +90,12 @@ export const createSenders = (deps: SenderDeps): Senders => {
       return readCookie(header, SESSION_COOKIE);
     },
     isForeignToCookie: ({ method }, headers) => isForeignToCookie(senderOf(method, headers)),
-    isLocal({ from }, req) {
+    // A request that has a header of a proxy does not come from this host, whatever its last hop was.
+    isLocal({ from }, headers) {
       if (from !== 'network') return true;
-      return isLocalListener && isLocalHost(req.getHeader('host')) && !hasPassedProxy(req);
+      return isLocalListener && isLocalHost(headers.get('host') ?? '') && !headers.hasPassedProxy;
     },
   };
-};
-
-/** Headers of proxies: a request that has one, even empty, does not come from this host, whatever its last hop was. */
-const OF_PROXIES = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/;
-
-/** A proxy may append a line behind an empty one of the client, so every line counts. */
-const hasPassedProxy = (req: WireRequest): boolean => {
-  let found = false;
-  req.forEach((name, _value) => {
-    found ||= OF_PROXIES.test(name);
-  });
-  return found;
 };
 
 /** Returns the address in its short form. It is not available after the response has ended. */

@@ -1,5 +1,6 @@
 import { createOriginCheck } from '../http/cors.ts';
 import { isMisframed } from '../http/framing.ts';
+import { readHeaders } from '../http/headers.ts';
 import type { WireRequest } from '../http/wire.ts';
 import { isLoopback } from '../schema/loopback.ts';
 import { fullness, type Programs } from './programs.ts';
@@ -23,7 +24,7 @@ type Admission = { kind: 'admitted'; programs: Programs; name: string } | Reject
  * @param peer address of the client
  */
 export const admit = (place: Place | undefined, req: WireRequest, peer: string): Admission => {
-  if (isMisframed(req) || !isHandshake(req)) return rejectPlain(req);
+  if (isAmbiguous(req) || !isHandshake(req)) return rejectPlain(req);
   if (!place) return unavailable('the service stops');
   if (!isLoopback(peer)) return forbidden('only programs on this host may connect');
   if (!place.acceptsHost(req.getHeader('host'))) return forbidden('name a loopback host, such as 127.0.0.1');
@@ -38,7 +39,9 @@ export const admit = (place: Place | undefined, req: WireRequest, peer: string):
 
 /** The response to a request that is not a handshake. */
 export const rejectPlain = (req: WireRequest): Rejection =>
-  isMisframed(req) ? { kind: 'cut' } : upgradeRequired('programs of XState report here, over a WebSocket');
+  isAmbiguous(req) ? { kind: 'cut' } : upgradeRequired('programs of XState report here, over a WebSocket');
+
+const isAmbiguous = (req: WireRequest): boolean => isMisframed(readHeaders(req, () => false));
 
 const acceptsOrigin = createOriginCheck(['loopback']);
 

@@ -71,5 +71,11 @@ export const listsWith = (partition: string, isShared: boolean): readonly string
   return isShared ? [ownedIn(base), sharedIn(base)] : [partition, ownedIn(base)];
 };
 
-const escaped = (user: string): string => user.replaceAll('%', '%25').replaceAll(MARK, '%7E');
-const unescaped = (text: string): string => text.replaceAll('%7E', MARK).replaceAll('%25', '%');
+/** Most users have neither character in their names, and each request names a partition several times. */
+const SPECIAL = /[%~]/;
+
+const escaped = (user: string): string =>
+  SPECIAL.test(user) ? user.replaceAll('%', '%25').replaceAll(MARK, '%7E') : user;
+
+const unescaped = (text: string): string =>
+  SPECIAL.test(text) ? text.replaceAll('%7E', MARK).replaceAll('%25', '%') : text;

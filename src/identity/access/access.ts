@@ -107,11 +107,16 @@ export const createAccess = (store: AccessStore): Access => {
   const visibilityOf = ({ scope, id }: Place): Visibility =>
     store.threads.get(scope, id)?.thread.visibility ?? 'private';
 
+  const seenAs = (scope: string, thread: Place | undefined): Seen => ({
+    scope,
+    visibility: () => (thread ? visibilityOf(thread) : 'private'),
+  });
+
   const place = (finder: Finder, principal: Principal, id: string, right: Right): Place => {
     const found = find(finder, principal, id);
     if (!found) return { scope: partitionOf(principal), id };
     const thread = finder.threadOf(found);
-    check(principal, { scope: found.scope, visibility: thread ? visibilityOf(thread) : 'private' }, right);
+    check(principal, seenAs(found.scope, thread), right);
     return found;
   };
 
@@ -132,23 +137,21 @@ export const createAccess = (store: AccessStore): Access => {
         const found = place(finder, principal, id, right);
         return { ...found, thread: finder.threadOf(found) ?? found };
       }
-      check(principal, { scope: dispatch.scope, visibility: visibilityOf(dispatch.thread) }, right);
+      check(principal, seenAs(dispatch.scope, dispatch.thread), right);
       return { scope: dispatch.scope, id, thread: dispatch.thread };
     },
     lists: listsFor,
     sees,
     ...createViews(sees),
-    may: (principal, at, right) =>
-      missing(principal, { scope: at.scope, visibility: visibilityOf(at) }, right) === undefined,
-    check: (principal, at, right) =>
-      check(principal, { scope: at.scope, visibility: visibilityOf(at) }, right),
+    may: (principal, at, right) => missing(principal, seenAs(at.scope, at), right) === undefined,
+    check: (principal, at, right) => check(principal, seenAs(at.scope, at), right),
     reading(kind, place, right, agent) {
       const thread = (kind === 'run' ? runs : threads).threadOf(place) ?? place;
       return {
         thread,
         right,
         isAllowed(principal) {
-          const seen = { scope: thread.scope, visibility: visibilityOf(thread) };
+          const seen = seenAs(thread.scope, thread);
           if (agent !== undefined && !may(principal, ['invoke', agent])) return false;
           return isVisible(principal, seen) && missing(principal, seen, right) === undefined;
         },
@@ -166,7 +169,7 @@ export const createAccess = (store: AccessStore): Access => {
     },
     mayOutlive(principal, run) {
       const thread = runs.threadOf(run) ?? run;
-      const seen = { scope: thread.scope, visibility: visibilityOf(thread) };
+      const seen = seenAs(thread.scope, thread);
       const mayWrite = isVisible(principal, seen) && missing(principal, seen, 'write') === undefined;
       return mayWrite && mayShare(principal, thread.scope);
     },
@@ -177,10 +180,10 @@ export const createAccess = (store: AccessStore): Access => {
 const createViews = (
   sees: Access['sees'],
 ): Pick<Access, 'shown' | 'shownRun' | 'shownEvent' | 'shownRunEvent'> => {
-  const hiddenFrom = (principal: Principal, { owner }: { owner?: string | undefined }): IsHidden => {
-    const scope = partitionOf({ scope: principal.scope, user: owner });
-    return (id) => !sees(principal, { scope, id });
-  };
+  const hiddenFrom =
+    (principal: Principal, { owner }: { owner?: string | undefined }): IsHidden =>
+    (id) =>
+      !sees(principal, { scope: partitionOf({ scope: principal.scope, user: owner }), id });
   const hiddenIn = (principal: Principal, { scope }: Place): IsHidden | undefined =>
     isOwner(principal, scope) || may(principal, READ_ALL)
       ? undefined
@@ -258,7 +261,8 @@ const findDispatch = (
     if (!dispatch) continue;
     const thread = { scope: partition, id: dispatch.thread_id };
     const { visibility = 'private' } = threads.get(partition, thread.id)?.thread ?? {};
-    if (isVisible(principal, { scope: partition, visibility })) return { scope: partition, thread };
+    if (isVisible(principal, { scope: partition, visibility: () => visibility }))
+      return { scope: partition, thread };
   }
   // An unused id takes the reads of a hidden one: only the record of a dispatch names the thread that decides.
   if (others.length === 0 && dispatches.get(own, id) === undefined) threads.get(own, id);
@@ -324,7 +328,8 @@ const listsFor = (principal: Principal): Lists => {
   return user === undefined ? scope : [partitionOf(principal), sharedIn(scope)];
 };
 
-type Seen = { scope: string; visibility: Visibility };
+/** The visibility is read only for who is not the owner. */
+type Seen = { scope: string; visibility(): Visibility };
 
 const mayShare = (principal: Principal, scope: string): boolean =>
   isOwner(principal, scope) || may(principal, WRITE_ALL);
@@ -335,7 +340,7 @@ const isOwner = ({ user }: Principal, scope: string): boolean => user === ownerO
 const isVisible = (principal: Principal, { scope, visibility }: Seen): boolean => {
   if (baseOf(scope) !== principal.scope) return false;
   if (isOwner(principal, scope)) return true;
-  return may(principal, READ_ALL) || (principal.user !== undefined && visibility !== 'private');
+  return may(principal, READ_ALL) || (principal.user !== undefined && visibility() !== 'private');
 };
 
 /** @throws Forbidden */
@@ -351,7 +356,7 @@ const missing = (principal: Principal, { scope, visibility }: Seen, right: Right
   // Raising a budget that a run waits for is a decision, with a right of another name (identity.md 4).
   const isOtherDecider = right === 'decide' && may(principal, BUDGETS);
   if (!mayAtAll(principal, word) && !isOtherDecider) return [word];
-  const isFree = isOwner(principal, scope) || visibility === 'write' || may(principal, WRITE_ALL);
+  const isFree = isOwner(principal, scope) || visibility() === 'write' || may(principal, WRITE_ALL);
   if (isFree || (right === 'decide' && may(principal, READ_ALL))) return undefined;
   return WRITE_ALL;
 };

@@ -19,10 +19,11 @@ export const withoutHiddenParent = <Thread extends NamesParents>(
   thread: Thread,
   isHidden: IsHidden,
 ): Thread => {
-  const { parent_thread_id: parent, forked_from: origin, ...rest } = thread;
+  const { parent_thread_id: parent, forked_from: origin } = thread;
   const hidesParent = parent !== undefined && isHidden(parent);
   const hidesOrigin = origin !== undefined && isHidden(origin.thread_id);
   if (!hidesParent && !hidesOrigin) return thread;
+  const { parent_thread_id: _parent, forked_from: _origin, ...rest } = thread;
   const shown = {
     ...rest,
     ...(parent !== undefined && !hidesParent && { parent_thread_id: parent }),
