@@ -31,6 +31,8 @@ export type ThreadView = ThreadTickets & {
   has(message_id: string): boolean;
   /** Returns the id of the last message that clients see. */
   last?(): string | undefined;
+  /** Returns the id of the last message of a user that clients see; pending messages are later than the history. */
+  lastQuestion?(): string | undefined;
   /** Returns the current version of a message, which an edit may have replaced. */
   current?(message_id: string): Message | undefined;
   /** Returns the run that has consumed a message or will consume it. */
@@ -66,7 +68,8 @@ const whyNothing = (messages: readonly ChatMessage[]): string => {
 /**
  * Handles a client that regenerates a response (chat-and-agui.md 3.6) or has edited a message: the conversation is
  * rewound to it. An edited message is a new one that replaces the old one; an edit without changes only regenerates the
- * response.
+ * response. The official client names the last message also when it sends the conversation again, so the last question
+ * without changes is a repeated one: `regenerate-message` is the request for another response to it.
  */
 const rewoundQuestion = (body: ChatBody, thread: ThreadView): ChatRequest | undefined => {
   const { regenerate, edits, messages } = body;
@@ -83,7 +86,16 @@ const rewoundQuestion = (body: ChatBody, thread: ThreadView): ChatRequest | unde
       rewind: { message_id: current.id, drops: true },
     };
   }
-  return { kind: 'input', messages: [], decisions: [], rewind: { message_id: current.id, drops: false } };
+  const repeated =
+    regenerate || current.id !== thread.lastQuestion?.() ? undefined : repeatOf(current.id, thread);
+  return (
+    repeated ?? {
+      kind: 'input',
+      messages: [],
+      decisions: [],
+      rewind: { message_id: current.id, drops: false },
+    }
+  );
 };
 
 /** Returns the last message, or the last user message if the last one is a response whose id is not stored. */
@@ -93,20 +105,23 @@ const placeOf = (messages: readonly ChatMessage[], thread: ThreadView): ChatMess
   return isKnown ? last : messages.findLast(({ role }) => role === 'user');
 };
 
-/**
- * Handles a client that repeats a message after a failure, or because the response never reached it. A message without
- * a response in the history runs again; a response that exists is kept.
- */
+/** Handles a client that repeats a message after a failure, or because the response never reached it. */
 const repeatedQuestion = (
   { regenerate, messages }: ChatBody,
   thread: ThreadView,
 ): ChatRequest | undefined => {
   const question = messages.at(-1);
   if (question?.role !== 'user' || !question.id) return undefined;
-  const run = thread.runOf(question.id);
-  const isLast = question.id === thread.last?.();
+  const repeated = repeatOf(question.id, thread);
+  return regenerate && repeated?.kind === 'repeated' ? undefined : repeated;
+};
+
+/** A message without a response in the history runs again; a response that exists is kept. */
+const repeatOf = (message_id: string, thread: ThreadView): ChatRequest | undefined => {
+  const run = thread.runOf(message_id);
+  const isLast = message_id === thread.last?.();
   if (isLast && run?.status === 'done') return { kind: 'input', messages: [], decisions: [] };
-  return regenerate || !run ? undefined : { kind: 'repeated', message_id: question.id, run };
+  return run && { kind: 'repeated', message_id, run };
 };
 
 /**

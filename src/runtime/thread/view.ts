@@ -23,6 +23,8 @@ export type ThreadView = {
   history(): readonly Message[];
   /** Returns the id of the last message that is visible to clients. */
   last(): string | undefined;
+  /** Returns the id of the last message of a user that is visible to clients, pending ones included. */
+  lastQuestion(): string | undefined;
   /** Number of the last message of the history; 0 without one. */
   readonly seq: number;
   /** The record of the thread; undefined if it does not exist. */
@@ -57,6 +59,9 @@ export const viewOf = (
     has: (message_id) => hasMessage(ledger, message_id),
     history: () => historyOf(ledger),
     last: () => historyOf(ledger).findLast(({ visibility }) => visibility === undefined)?.id,
+    lastQuestion: () =>
+      ledger.pending.findLast(({ message }) => isQuestion(message))?.message.id ??
+      historyOf(ledger).findLast(isQuestion)?.id,
     seq: ledger.tail.seq,
     record: ledger.record?.thread,
     fresh: ledger.record?.thread.latest_run_id === undefined,
@@ -80,3 +85,5 @@ export const viewOf = (
     going: execution ? goingCallsIn(execution) : [],
   };
 };
+
+const isQuestion = ({ role, visibility }: Message): boolean => role === 'user' && visibility === undefined;

@@ -58,6 +58,25 @@ t.test('sends the completion of a run that ended without a reader', async (t) =>
   t.equal(chat.models.requests.length, 2);
 });
 
+t.test(
+  'sends the completion again to a client that names its last message, as the official one does',
+  async (t) => {
+    const chat = await startChat(t);
+    const resend = async (...messages: unknown[]) => {
+      const body = { agentId: 'echo', threadId: 'T', trigger: 'submit-message', messageId: 'u2', messages };
+      return textOf(framesOf(await (await chat.open('/v1/ai-sdk/chat', body)).rest()));
+    };
+    const [one, two] = [user('u1', 'one'), user('u2', 'two')];
+    await chat.say('echo', 'T', one);
+    await chat.say('echo', 'T', one, two);
+    t.equal(await resend(one, two), 'echo: two');
+    await chat.restart();
+    t.equal(await resend(one, two), 'echo: two');
+    t.equal((await visible(chat)).length, 4);
+    t.equal(chat.models.requests.length, 2, 'each question runs once');
+  },
+);
+
 t.test('joins the stream of the run that is executing', async (t) => {
   const chat = await startChat(t);
   const first = await open(chat, 'slow', user('u1', 'one'));

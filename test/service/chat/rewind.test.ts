@@ -88,11 +88,14 @@ t.test('replaces an edited question, however often it is edited', async (t) => {
   const reloaded = [user(question?.id ?? '', 'wun')];
   t.equal(await ask({ threadId, messages: reloaded, messageId: question?.id }), 'echo: wun');
   t.equal(await edit('win'), 'echo: win', 'an edit by the original id works too');
+  t.equal(await edit('win'), 'echo: win', 'the last question without a change is a repeated one');
+  t.strictSame(asked(), ['user: win']);
   saying('again');
-  t.equal(await edit('win'), 'again', 'an unchanged question is answered again');
-  t.strictSame(await shown(threadId), ['user: win', 'assistant: again']);
   await ask({ threadId, messages: [user('d1', 'win'), user('d2', 'two')], messageId: 'd2' });
-  t.strictSame(asked(), ['user: win', 'assistant: again', 'user: two'], 'a new message replaces nothing');
+  t.strictSame(asked(), ['user: win', 'assistant: echo: win', 'user: two'], 'a new message replaces nothing');
+  t.equal(await edit('win'), 'echo: win', 'an earlier question without a change is answered again');
+  t.strictSame(await shown(threadId), ['user: win', 'assistant: echo: win']);
+  t.strictSame(asked(), ['user: win']);
 });
 
 t.test('ends executing and suspended runs after the question', async (t) => {
