@@ -55,7 +55,7 @@ export type LegsDeps = {
 const RESERVED = 1000;
 
 export const createLegs = (deps: LegsDeps): Legs => {
-  const book: Book = { ...deps, open: new Map(), without: new Set() };
+  const book: Book = { ...deps, open: new Map(), without: new WeakSet() };
   return {
     begin: (batch, scope, given) => beginLeg(book, batch, scope, given),
     find(scope, row) {
@@ -94,9 +94,7 @@ export const createLegs = (deps: LegsDeps): Legs => {
     },
     moved(scope, run_ids) {
       for (const run_id of run_ids) {
-        const key = keyOf(scope, run_id);
-        book.without.delete(key);
-        const leg = book.open.get(key);
+        const leg = book.open.get(keyOf(scope, run_id));
         if (leg) dropLeg(book, leg);
       }
     },
@@ -106,8 +104,8 @@ export const createLegs = (deps: LegsDeps): Legs => {
 type Book = LegsDeps & {
   /** Legs whose end is not stored, by `keyOf`. */
   readonly open: Map<string, OpenLeg>;
-  /** Runs of these routes that have no legs: those of chat completions. */
-  readonly without: Set<string>;
+  /** The last written records of runs of these routes that have no legs: those of chat completions. */
+  readonly without: WeakSet<RunRecord>;
 };
 
 /** A scope has no control characters, so keys are unambiguous. */
@@ -122,8 +120,9 @@ const beginLeg = (
   scope: string,
   { run, row: given, isFirst = false }: NewLeg,
 ): OpenLeg => {
-  const { store, clock, open } = book;
+  const { store, clock, open, without } = book;
   const key = keyOf(scope, run.run_id);
+  without.delete(run);
   // A decision in the same commit has begun the leg already.
   const begun = open.get(key);
   const earlier = isFirst ? [] : store.responses.ofRun(scope, run);
@@ -194,9 +193,7 @@ const putRow = ({ store }: Pick<Book, 'store'>, batch: Batch, leg: OpenLeg): voi
 const noteRun = (book: Book, scope: string, written: WrittenRun): void => {
   const { after, before, batch } = written;
   if (after.activation?.trace.adapter !== 'openai') return;
-  const key = keyOf(scope, after.run_id);
-  const leg = openOne(book, key, after) ?? legWithoutRequest(book, scope, written);
-  if (hasTag(after, 'done')) book.without.delete(key);
+  const leg = openOne(book, keyOf(scope, after.run_id), after) ?? legWithoutRequest(book, scope, written);
   if (!leg || isTerminalLeg(leg.row.status)) return;
   const event = eventOf(leg, after, before);
   if (event) moveLeg(leg, event, written);
@@ -218,14 +215,17 @@ const legWithoutRequest = (
   { after, before, batch, seq }: WrittenRun,
 ): OpenLeg | undefined => {
   const { store, without } = book;
-  const key = keyOf(scope, after.run_id);
-  if (!before || without.has(key)) return undefined;
+  // A new run has no rows. The request that begins its first leg does so after its record is written.
+  if (!before || without.has(before)) {
+    without.add(after);
+    return undefined;
+  }
   const isContinued = isPaused(before) && !isPaused(after) && !hasTag(after, 'done');
   if (isPaused(before) && !isContinued) return undefined;
   const rows = store.responses.ofRun(scope, after);
   const last = rows.at(-1);
   if (!last) {
-    without.add(key);
+    without.add(after);
     return undefined;
   }
   if (!isTerminalLeg(last.status)) return reopen(book, scope, after, rows);
