@@ -223,22 +223,51 @@ const DELTAS: Readonly<Record<DeltaName, { type: string; fields: object; logprob
   mcp_arguments_deltas: { type: 'response.mcp_call_arguments.delta', fields: {} },
 };
 
-/** Returns the parts around the text and the number of each delta of the item. */
+/** Returns the parts around the text of each delta of the item. */
 export const deltaFrame = (name: DeltaName, item_id: string, output_index: number): DeltaFrame => {
-  const { type, fields, logprobs } = DELTAS[name];
+  const { type, fields } = DELTAS[name];
   const before = JSON.stringify({ type, item_id, output_index, ...fields }).slice(0, -1);
-  return {
-    head: `event: ${type}\ndata: ${before},"delta":`,
-    middle: `${logprobs ? ',"logprobs":[]' : ''},"sequence_number":`,
-  };
+  return { head: `event: ${type}\ndata: ${before},"delta":`, tails: TAILS[name] };
 };
 
-export type DeltaFrame = { head: string; middle: string };
+export type DeltaFrame = {
+  /** Everything before the text. */
+  head: string;
+  tails: Tails;
+};
 
-const DELTA_END = '}\n\n';
+/** The parts behind the text by the number of the event, which all items share; `after` creates further ones. */
+type Tails = { known: string[]; after(sequence_number: number): string };
 
-export const deltaText = ({ head, middle }: DeltaFrame, delta: string, sequence_number: number): string =>
-  head + JSON.stringify(delta) + middle + (sequence_number + DELTA_END);
+/** Numbers whose tails are kept: most responses have no more events, and a tail has about 50 characters. */
+const KNOWN_NUMBERS = 1024;
+
+/** A join is flat, so that its copies in a stream cost no concatenation. */
+const tailsOf = ({ logprobs }: (typeof DELTAS)[DeltaName]): Tails => {
+  const middle = `${logprobs ? ',"logprobs":[]' : ''},"sequence_number":`;
+  return { known: [], after: (sequence_number) => [middle, sequence_number, '}\n\n'].join('') };
+};
+
+const TAILS: Readonly<Record<DeltaName, Tails>> = {
+  text_deltas: tailsOf(DELTAS.text_deltas),
+  refusal_deltas: tailsOf(DELTAS.refusal_deltas),
+  summary_deltas: tailsOf(DELTAS.summary_deltas),
+  arguments_deltas: tailsOf(DELTAS.arguments_deltas),
+  mcp_arguments_deltas: tailsOf(DELTAS.mcp_arguments_deltas),
+};
+
+export const deltaText = ({ head, tails }: DeltaFrame, delta: string, sequence_number: number): string => {
+  const { known } = tails;
+  const tail =
+    sequence_number < known.length ? known[sequence_number] : tailAt(tails, known, sequence_number);
+  return head + JSON.stringify(delta) + tail;
+};
+
+const tailAt = ({ after }: Tails, known: string[], sequence_number: number): string => {
+  if (sequence_number >= KNOWN_NUMBERS) return after(sequence_number);
+  while (known.length <= sequence_number) known.push(after(known.length));
+  return after(sequence_number);
+};
 
 /** Returns the whole text of which deltas of this kind are parts. */
 export const deltaSource = (name: DeltaName, about: EventItem): string =>

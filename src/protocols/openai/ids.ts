@@ -111,7 +111,9 @@ export const parseFileId = (id: string): string | undefined => {
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-const digitsOf = (uuid: string): string => uuid.replaceAll('-', '');
+/** Several ids of a response are made from the id of its run, and a search for each hyphen costs more than slices. */
+const digitsOf = (uuid: string): string =>
+  uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
 
 const uuidOf = (digits: string): string =>
   [

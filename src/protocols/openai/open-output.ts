@@ -27,25 +27,31 @@ export type OutputState = {
 
 export type Output = Omit<OutputState, 'events'> & { marks: (EventMark | OpenMark)[] };
 
-/** A mark of deltas that this process has counted. Four bytes for each, because a leg may be open for long. */
+/** A mark of deltas that this process has counted, of which a leg that is open for long may have many. */
 type OpenMark = {
   kind: number;
   index: number;
   number: number;
-  lengths: Uint32Array<ArrayBuffer>;
+  lengths: Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
   count: number;
 };
 
-const FIRST_LENGTHS = 16;
+/** A byte for each delta, up to the first one that is longer. */
+const FIRST_LENGTHS = 64;
+const LONGEST_IN_BYTE = 255;
+const GROWTH = 4;
 
 const addLength = (mark: OpenMark, length: number): void => {
-  if (mark.count === mark.lengths.length) {
-    const longer = new Uint32Array(2 * mark.count);
-    longer.set(mark.lengths);
+  const { lengths, count } = mark;
+  const isWide = lengths.BYTES_PER_ELEMENT > 1;
+  if (count === lengths.length || (length > LONGEST_IN_BYTE && !isWide)) {
+    const capacity = count === lengths.length ? GROWTH * count : lengths.length;
+    const longer = isWide || length > LONGEST_IN_BYTE ? new Uint32Array(capacity) : new Uint8Array(capacity);
+    longer.set(lengths);
     mark.lengths = longer;
   }
-  mark.lengths[mark.count] = length;
-  mark.count += 1;
+  mark.lengths[count] = length;
+  mark.count = count + 1;
 };
 
 /** Returns the marks in the form of the store. */
@@ -119,7 +125,7 @@ const beginMark = (
   { index, number }: Pick<OpenMark, 'index' | 'number'>,
 ): OpenMark => {
   const kind = codeOf(deltas.name);
-  const mark: OpenMark = { kind, index, number, lengths: new Uint32Array(FIRST_LENGTHS), count: 0 };
+  const mark: OpenMark = { kind, index, number, lengths: new Uint8Array(FIRST_LENGTHS), count: 0 };
   deltas.mark = mark;
   output.marks.push(mark);
   return mark;

@@ -262,6 +262,18 @@ t.test('emits only the end of a run that never started', async (t) => {
   t.match(leg.events().at(-1)?.response, { status: 'cancelled' });
 });
 
+/** Creates the events of a completed leg again. */
+const createReplay = ({ encoder, events }: ReturnType<typeof startLeg>): ((after: number) => string) => {
+  const live = events();
+  const resource = (status: string): never => {
+    const found = live.findLast(({ response }) => (response as { status?: string })?.status === status);
+    return found?.response as never;
+  };
+  const { items } = encoder.output;
+  const marks = marksOf(encoder.output);
+  return (after) => replayEvents({ items, events: marks, status: 'completed', resource }, after).join('');
+};
+
 t.test('creates all events again from their marks (check 52)', async (t) => {
   const leg = startLeg();
   leg.add(leg.encoder.begin(true));
@@ -272,28 +284,31 @@ t.test('creates all events again from their marks (check 52)', async (t) => {
   leg.play(executing('c2'), executing('c3'), callDone('c3'), callDone('c2'));
   leg.play(stepStart(), text('Done'), inference, stepEnd);
   leg.end({ status: 'completed' });
-  const { items } = leg.encoder.output;
-  const events = marksOf(leg.encoder.output);
-  const again = (after: number): string =>
-    replayEvents(
-      {
-        items,
-        events,
-        status: 'completed',
-        resource: (status) => JSON.parse(JSON.stringify(resource(status))),
-      },
-      after,
-    ).join('');
+  const again = createReplay(leg);
   const live = leg.events();
-  const resource = (status: string): never => {
-    const found = live.findLast(({ response }) => (response as { status?: string })?.status === status);
-    return found?.response as never;
-  };
   t.same(parseFrames(again(-1)), live);
   t.equal(again(-1), leg.text());
   for (const k of live.keys()) {
     t.same(parseFrames(again(k)), live.slice(k + 1), `after ${k}`);
   }
+});
+
+t.test('counts any number of deltas of any length, live and in a replay', async (t) => {
+  const texts = Array.from({ length: 1200 }, (_, index) =>
+    index === 700 ? 'x'.repeat(300) : `t${index % 7}`,
+  );
+  const leg = startLeg();
+  leg.play(runStart(), stepStart());
+  for (const each of texts) leg.add(leg.encoder.text(each));
+  leg.play(inference, stepEnd);
+  leg.end({ status: 'completed' });
+  const live = leg.events();
+  t.ok(isCounted(live));
+  t.strictSame(
+    live.flatMap(({ type, delta }) => (type === 'response.output_text.delta' ? [delta] : [])),
+    texts,
+  );
+  t.equal(createReplay(leg)(-1), leg.text());
 });
 
 t.test('replays the rest of a text that is not the one that was streamed', async (t) => {
