@@ -149,6 +149,11 @@ type Operations = {
    * @throws Unavailable
    */
   check(): Promise<void>;
+  /**
+   * Rejects every commit from now on with this reason; reads continue to work. Those in the transaction or the group in
+   * progress keep their outcome.
+   */
+  refuse(reason: Outcome): void;
   stats(): StoreStats;
   /** Copies the current store into an empty folder, while work continues. A copy is opened like any store. */
   backup(dir: string): Promise<void>;
@@ -287,6 +292,7 @@ const assemble = (
       return committer.writable;
     },
     onRecovered: committer.onRecovered,
+    refuse: committer.refuse,
     async check() {
       if (closing) throw new Unavailable(`the store in '${dir}' is closed`);
       if (meta.get(['format']) === undefined) throw new Unavailable(`the store in '${dir}' does not answer`);

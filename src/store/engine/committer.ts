@@ -38,6 +38,8 @@ export type CommitKind = 'progress' | 'input';
 
 export type Committer = Pick<Writability, 'writable' | 'onRecovered' | 'check'> & {
   commit(batch: Batch, kind: CommitKind): Promise<void>;
+  /** Rejects all commits from now on. Those of the group in progress keep their outcome. */
+  refuse(reason: Outcome): void;
   /** Rejects new commits; resolves when the ones in progress are flushed or have failed. */
   close(): Promise<void>;
 };
@@ -111,6 +113,7 @@ export const createCommitter = (
     },
     onRecovered: writability.onRecovered,
     check: writability.check,
+    refuse: (reason) => refuseAll(queue, reason),
     close: () => close(queue),
   };
 };
@@ -148,6 +151,8 @@ const schedule = (queue: Queue): void => {
 
 const writeGroup = (queue: Queue): void => {
   queue.isScheduled = false;
+  // All were refused since.
+  if (queue.pending.length === 0) return;
   queue.isWriting = true;
   const group = takeGroup(queue);
   const write = queue.shipping ? ship : writeRows;
@@ -240,6 +245,15 @@ const rejectBehind = (queue: Queue): Commit[] => {
     if (reason) commit.reject(reason);
     else queue.pending.push(commit);
     return reason !== undefined;
+  });
+};
+
+const refuseAll = (queue: Queue, reason: Outcome): void => {
+  queue.writability.notConfirmed(reason);
+  const refused = rejectBehind(queue);
+  for (const { batch } of refused) queue.pendingBlobs.remove(batch);
+  setImmediate(() => {
+    for (const { batch } of refused) collectCallbacks(batch);
   });
 };
 

@@ -19,7 +19,7 @@ export type Writability = {
   succeeded(): void;
   /** The transaction was not written; `bytes` is the approximate size of its writes. */
   failed(bytes: number): void;
-  /** Readers see the transaction, and the disk did not confirm it; or a member has lost its place in the database. */
+  /** Readers see the transaction, and the disk did not confirm it; or this process has lost the data to another one. */
   notConfirmed(reason: Outcome): void;
   /** Calls the listener each time that a transaction succeeds after failures. The returned function removes it. */
   onRecovered(listener: () => void): () => void;
