@@ -49,6 +49,7 @@ export async function shutDown(
   await withTimeout(Promise.all(busy.map(({ ledger }) => quiet(ledger))), LAST_COMMITS_MS);
   // One event-loop tick lets the last frames reach their buffers.
   await pause(0);
+  supervisor.close();
 }
 
 async function waitForRuns(

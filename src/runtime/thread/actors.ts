@@ -128,6 +128,11 @@ export function settleActor({ busy, idle }: ThreadActors, cell: Cell): void {
   oldest.thread = undefined;
 }
 
+/** Ends all actors. Their cells remain, so that nothing creates another actor in their place. */
+export function closeActors({ busy, idle }: ThreadActors): void {
+  for (const { thread } of [...busy.values(), ...idle.values()]) if (thread) closeThread(thread);
+}
+
 /** Returns the cell in `busy`, after moving or creating it if necessary. */
 function engage(actors: ThreadActors, scope: string, id: string): Cell {
   const { busy, idle } = actors;

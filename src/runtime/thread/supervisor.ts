@@ -7,6 +7,7 @@ import type { RuntimeDeps } from '../deps.ts';
 import {
   busyActors,
   type Cell,
+  closeActors,
   createThreadActors,
   createUse,
   findActor,
@@ -46,6 +47,8 @@ export type Supervisor = {
   waitingForSlot(): number;
   /** Stops all background tasks, because the process ends. */
   stopTasks(): void;
+  /** Ends the actors, whose runs were released. */
+  close(): void;
   /** Threads whose actor failed with work left. */
   readonly failedThreads: FailedThreads;
 };
@@ -102,6 +105,7 @@ export function createSupervisor(deps: RuntimeDeps, options: SupervisorOptions):
     busy: () => busyActors(actors),
     waitingForSlot: () => waitingForSlot(surroundings.slots),
     stopTasks: surroundings.tasks.stop,
+    close: () => closeActors(actors),
     failedThreads: actors.failed,
   };
 }
