@@ -54,6 +54,11 @@ export const createMailboxMetrics = (families: Families) => {
       depth[to] += 1;
       if (from) depth[from] -= 1;
     },
+    /** The open dispatches belong to a store that was closed. */
+    closed() {
+      depth.Queued = 0;
+      depth.Claimed = 0;
+    },
     /** `seconds` is the total time of all `times` operations. */
     operation(operation: string, result: MailboxResult, seconds: number, times = 1) {
       operations.observe(seconds, operation, result);

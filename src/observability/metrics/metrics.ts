@@ -19,7 +19,7 @@ import { createMailboxMetrics } from './mailbox-metrics.ts';
 import { createOpenAiMetrics } from './openai-metrics.ts';
 import { createOutputMetrics } from './output-metrics.ts';
 import { processRegistry } from './process-metrics.ts';
-import { createReadings, type Readings } from './readings.ts';
+import { createReadings } from './readings.ts';
 
 /**
  * The Prometheus metrics of the service (evals-and-traces.md 11).
@@ -331,8 +331,8 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
     error(errorClass: string) {
       errors.add(1, errorClass);
     },
-    /** Registers readings of modules that are created after the metrics. */
-    read: (readings: Readings): void => createReadings(families, readings),
+    /** Reads values of modules that are created after the metrics, until the returned function is called. */
+    read: createReadings(families),
     families: families.all,
     contentType: families.registry.contentType,
     render: async (): Promise<string> =>

@@ -24,18 +24,44 @@ export type Readings = {
   mcpServers(): readonly { server: string; state: McpState }[];
 };
 
-export const createReadings = (
-  families: Families,
-  { store, breakers, work, sessions, signedIn, budgets, files, mcpServers }: Readings,
-): void => {
+/**
+ * Returns a function that begins to read such values, and returns one that ends it. A later call replaces the values of
+ * an earlier one: the families exist once.
+ */
+export const createReadings = (families: Families): ((readings: Readings) => () => void) => {
+  let isRegistered = false;
+  let current = NOTHING;
+  return (readings) => {
+    current = readings;
+    if (!isRegistered) register(families, () => current);
+    isRegistered = true;
+    return () => {
+      if (current === readings) current = NOTHING;
+    };
+  };
+};
+
+/** While no service is running. */
+const NOTHING: Readings = {
+  store: () => ({ file_bytes: 0, used_bytes: 0, rows: {} }),
+  breakers: () => [],
+  work: () => ({ waiting: 0 }),
+  sessions: () => 0,
+  signedIn: () => 0,
+  budgets: () => [],
+  files: () => ({ files: 0, bytes: 0 }),
+  mcpServers: () => [],
+};
+
+const register = (families: Families, now: () => Readings): void => {
   createReading(families, [], { suffix: 'store_file_bytes', help: 'Size of the data file' }, () => [
-    [store().file_bytes],
+    [now().store().file_bytes],
   ]);
   createReading(families, [], { suffix: 'store_used_bytes', help: 'Used bytes of the data file' }, () => [
-    [store().used_bytes],
+    [now().store().used_bytes],
   ]);
   createReading(families, ['table'], { suffix: 'store_rows', help: 'Rows of the store' }, () =>
-    Object.entries(store().rows).map(([table, rows]) => [rows, table]),
+    Object.entries(now().store().rows).map(([table, rows]) => [rows, table]),
   );
   createReading(
     families,
@@ -44,31 +70,31 @@ export const createReadings = (
       suffix: 'threads_waiting',
       help: 'Threads whose next run waits for a concurrency slot',
     },
-    () => [[work().waiting]],
+    () => [[now().work().waiting]],
   );
   createReading(families, [], { suffix: 'mcp_sessions', help: 'Open sessions of MCP clients' }, () => [
-    [sessions()],
+    [now().sessions()],
   ]);
   createReading(
     families,
     [],
     { suffix: 'sessions', help: 'Sessions of users that have neither been ended nor expired' },
-    () => [[signedIn()]],
+    () => [[now().signedIn()]],
   );
   createReading(
     families,
     ['budget'],
     { suffix: 'budget_spent_ratio', help: 'Largest share of a limit of the budget that a counter has spent' },
-    budgets,
+    () => now().budgets(),
   );
   createReading(families, [], { suffix: 'files', help: 'Files of clients, tools and threads' }, () => [
-    [files().files],
+    [now().files().files],
   ]);
   createReading(
     families,
     [],
     { suffix: 'files_bytes', help: 'Sum of the bytes of all files; equal contents take space once' },
-    () => [[files().bytes]],
+    () => [[now().files().bytes]],
   );
   createStates(
     families,
@@ -77,7 +103,10 @@ export const createReadings = (
       suffix: 'circuit_breaker_state',
       help: '1 for the state of the circuit breaker of a model',
     },
-    () => breakers().map(({ model, state }) => [model, state]),
+    () =>
+      now()
+        .breakers()
+        .map(({ model, state }) => [model, state]),
   );
   createStates(
     families,
@@ -86,7 +115,10 @@ export const createReadings = (
       suffix: 'mcp_connection_state',
       help: '1 for the state of the connection to an MCP server',
     },
-    () => mcpServers().map(({ server, state }) => [server, state]),
+    () =>
+      now()
+        .mcpServers()
+        .map(({ server, state }) => [server, state]),
   );
 };
 
