@@ -1,9 +1,10 @@
 import { createConnectionBudget } from '../http/connection-budget.ts';
 import type { HttpServerChoice } from '../http/uws.ts';
+import type { Log } from '../observability/log.ts';
 import { LIMITS } from '../programs/limits.ts';
 import { type Listener, listenForPrograms } from '../programs/listener.ts';
-import { tcpAddress } from '../settings/index.ts';
-import type { Foundation } from './foundation.ts';
+import type { Programs } from '../programs/programs.ts';
+import { type Settings, tcpAddress } from '../settings/index.ts';
 
 /** The port on which other programs report their actors, if the settings name one. */
 export type InspectionPort = {
@@ -18,7 +19,11 @@ export const createInspectionPort = ({
   settings: { inspection_addr },
   log,
   programs,
-}: Pick<Foundation, 'settings' | 'log' | 'programs'>): InspectionPort => {
+}: {
+  settings: Settings;
+  log: Log;
+  programs: Programs;
+}): InspectionPort => {
   let listener: Listener | undefined;
   return {
     url: () => listener?.url ?? null,

@@ -21,7 +21,7 @@ export type Peers = {
 };
 
 export const createPeers = (foundation: Foundation): Peers => {
-  const { settings, log, clock, metrics, store, transport, actors } = foundation;
+  const { settings, log, clock, metrics, store, actors } = foundation;
   // Agent cards and MCP tools may arrive before there is a configuration to publish them in.
   let publish = async (): Promise<void> => {};
   const changed = (): void => {
@@ -67,7 +67,7 @@ export const createPeers = (foundation: Foundation): Peers => {
     },
     async close() {
       a2a.close();
-      await Promise.all([mcp.close(), transport.close()]);
+      await mcp.close();
       await connections.close();
     },
   };

@@ -26,7 +26,6 @@ import type { AuthorizationService } from './authorizations.ts';
 import { createEvaluations } from './evaluations.ts';
 import type { Execution } from './execution.ts';
 import type { Foundation } from './foundation.ts';
-import type { InspectionPort } from './inspection-port.ts';
 import type { IdentityProviders } from './issuers.ts';
 import type { Peers } from './peers.ts';
 import { consoleFolder, manualFolder, version } from './version.ts';
@@ -46,28 +45,20 @@ export type Protocols = {
   readonly a2a: A2aAdapter;
   readonly mcp: McpAdapter;
   readonly evals: Evals;
+  /** Ends the readings of the metrics. */
+  stopReadings(): void;
 };
 
-/** Where clients reach the service, and whether they need a credential. */
-export type Reach = {
-  host: string;
-  /** The address that was bound; empty for a service that does not listen. */
-  url: string;
-  /** Whether requests without a credential are accepted from anywhere. */
-  isOpen: boolean;
-  isOpenToAll: boolean;
-};
-
+/** @param url the address that was bound; empty for a service that does not listen */
 export const createProtocols = (
   foundation: Foundation,
   exposed: Exposed & Pick<IdentityProviders, 'signIn'>,
-  inspection: InspectionPort,
-  reach: Reach,
+  url: string,
 ): Protocols => {
   const { input, settings, files } = foundation;
   const evals = createEvaluations(foundation, exposed.config, exposed.execution);
-  const routeDeps = createRouteDeps(foundation, { ...exposed, evals }, inspection, reach.isOpenToAll);
-  const { a2a, mcp } = createAdapters(foundation, exposed, routeDeps, reach);
+  const routeDeps = createRouteDeps(foundation, { ...exposed, evals });
+  const { a2a, mcp, stopReadings } = createAdapters(foundation, exposed, routeDeps, url);
   return {
     surface: {
       routes: [...createRouteTable(routeDeps), ...mcp.routes],
@@ -87,6 +78,7 @@ export const createProtocols = (
     a2a,
     mcp,
     evals,
+    stopReadings,
   };
 };
 
@@ -106,6 +98,7 @@ const createRouteDeps = (
     inspector,
     programs,
     uptimeSeconds,
+    server: { inspection, boundary },
   }: Foundation,
   {
     peers,
@@ -116,8 +109,6 @@ const createRouteDeps = (
     signIn,
     evals,
   }: Exposed & Pick<IdentityProviders, 'signIn'> & { evals: Evals },
-  inspection: InspectionPort,
-  isOpenToAll: boolean,
 ): RouteDeps => {
   const { events, observability, assistant, runtime, chatStreams } = execution;
   const { traces, stats: runtimeStats } = observability;
@@ -163,7 +154,7 @@ const createRouteDeps = (
     system: {
       version,
       uptimeSeconds,
-      isOpenToAll,
+      isOpenToAll: boundary.isOpenToAll,
       modules: [
         'run',
         'admin',
@@ -198,11 +189,25 @@ const openAiFamilies = (
 
 /** Creates the servers of other protocols, which publications and the metrics refer to. */
 const createAdapters = (
-  { settings, log, clock, metrics, store, breakers, meter, actors, uptimeSeconds, files }: Foundation,
+  {
+    settings,
+    log,
+    clock,
+    metrics,
+    store,
+    breakers,
+    meter,
+    actors,
+    uptimeSeconds,
+    files,
+    server: {
+      boundary: { host, isOpen },
+    },
+  }: Foundation,
   { peers, config: { live }, execution: { tasks, runtime } }: Exposed,
   routeDeps: RouteDeps,
-  { host, url, isOpen }: Reach,
-): { a2a: A2aAdapter; mcp: McpAdapter } => {
+  url: string,
+): Pick<Protocols, 'a2a' | 'mcp' | 'stopReadings'> => {
   const common = { ...routeDeps, clock, settings, version, host, isOpen, log, actors };
   const a2a = createA2aAdapter({
     ...common,
@@ -220,7 +225,7 @@ const createAdapters = (
   const mcp = createMcpAdapter({ ...common, agents: live.agents, uptimeSeconds, addReader, linkTo });
   live.watch(mcp.published);
   live.watch(() => breakers.keep(live.models().models.map(({ id }) => id)));
-  metrics.read({
+  const stopReadings = metrics.read({
     store: store.stats,
     breakers: breakers.states,
     work: runtime.work,
@@ -230,7 +235,7 @@ const createAdapters = (
     files: store.files.totals,
     mcpServers: peers.mcp.states,
   });
-  return { a2a, mcp };
+  return { a2a, mcp, stopReadings };
 };
 
 /**

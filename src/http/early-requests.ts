@@ -1,5 +1,5 @@
+import type { Answer } from './answer.ts';
 import type { Origin } from './origin.ts';
-import type { Answer } from './pipeline.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 
 /**

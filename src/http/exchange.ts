@@ -27,6 +27,8 @@ export type ExchangeContext = {
   readonly unsent: Unsent;
   /** The server is stopping: every response closes its connection. */
   draining: boolean;
+  /** Nothing is answered for now. */
+  suspended: boolean;
   /** Called when an exchange has ended; absent if unused. */
   readonly ended?: ((exchange: Exchange) => void) | undefined;
   /** Receives errors that a listener throws outside of any caller that could catch them. */

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import type { Answer } from './answer.ts';
 import type { ListenAddress } from './listen-address.ts';
 import { openNodeResponse, readNodeRequest } from './node-exchange.ts';
 import { IDLE_MS } from './node-limits.ts';
-import type { Answer } from './pipeline.ts';
 import { cannotListen, type Listening, type ListenOptions } from './socket.ts';
 import { removeStaleSocket } from './socket-file.ts';
 import type { Tls } from './tls.ts';

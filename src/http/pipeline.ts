@@ -1,5 +1,6 @@
 import type { Authenticate, AuthObserver } from '../schema/presented.ts';
 import type { RequestLimits } from '../schema/request-limits.ts';
+import type { Answer } from './answer.ts';
 import { admit, authenticate, presented } from './authorize.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { Caller } from './call.ts';
@@ -19,7 +20,7 @@ import type { Reply } from './reply.ts';
 import { allowedOn, type Endpoint, methodLabel, namedParams, type PathEntry, refusing } from './router.ts';
 import type { Routing } from './routing.ts';
 import { createSenders, type SenderDeps } from './senders.ts';
-import type { WireRequest, WireResponse } from './wire.ts';
+import type { WireRequest } from './wire.ts';
 
 /**
  * Takes a request to its handler: path, preflight, method, principal and its right; then `reception.ts` receives it. The
@@ -51,7 +52,7 @@ export type PipelineDeps = SenderDeps & {
 
 type Pipeline = PipelineDeps & Reception & { preflight: ReturnType<typeof createPreflight> };
 
-export const createPipeline = (deps: PipelineDeps) => {
+export const createPipeline = (deps: PipelineDeps): Answer => {
   const { context, caller, settings } = deps;
   const senders = createSenders(deps);
   const admits = createOriginCheck(settings.cors_allowed_origins);
@@ -64,7 +65,7 @@ export const createPipeline = (deps: PipelineDeps) => {
   const pipeline: Pipeline = { ...deps, senders, limits, preflight };
 
   /** Handles a request. Everything except its body is read before this function returns. */
-  return (res: WireResponse, req: WireRequest, from: Origin): void => {
+  return (res, req, from) => {
     const method = methodLabel(req);
     const headers = readHeaders(req, () => senders.isTrusted(res, from));
     if (from.from === 'network' && isMisframed(headers)) {
@@ -109,6 +110,7 @@ const dispatch = (pipeline: Pipeline, incoming: Incoming): void => {
   const { exchange, found, headers } = incoming;
   checkHost(pipeline, incoming);
   if (pipeline.context.draining) throw STOPPING;
+  if (pipeline.context.suspended) throw SUSPENDED;
   if (isPreflight(exchange.method, headers)) {
     sendReply(exchange, pipeline.preflight(exchange.origin));
     return;
@@ -225,9 +227,9 @@ const createRefusal = ({ routing: { paths } }: Pipeline, { exchange, found, path
   });
 };
 
-export type Answer = ReturnType<typeof createPipeline>;
-
 const STOPPING = new Refusal(503, 'the service is stopping', { 'retry-after': '1' });
+
+const SUSPENDED = new Refusal(503, 'nothing can be stored now; try again', { 'retry-after': '1' });
 
 const foreign = (host: string): Refusal =>
   new Refusal(

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 import { Unavailable } from '../schema/outcome.ts';
+import type { Answer } from './answer.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 import { type ListenAddress, nameOf, UNIX_PEER } from './listen-address.ts';
-import type { Answer } from './pipeline.ts';
 import { ownSocket, removeStaleSocket } from './socket-file.ts';
 import type { Tls } from './tls.ts';
 import type { UwsApp, UwsListenSocket, UwsModule, UwsResponse } from './uws-module.ts';

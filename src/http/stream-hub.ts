@@ -1,3 +1,4 @@
+import { cutOff } from './exchange.ts';
 import { type Stream, type StreamHub, sendHeartbeat } from './sse.ts';
 
 /**
@@ -16,6 +17,8 @@ export const createStreamHub = (options: {
 }): StreamHub & {
   /** Ends the open streams, each with a complete body. */
   close(): void;
+  /** Disconnects the clients of the open streams, which do not receive an end. */
+  cutOff(): void;
 } => {
   const { maxHeldFrames, observe } = options;
   const period = Math.ceil(options.heartbeatMs / BEATS);
@@ -52,6 +55,9 @@ export const createStreamHub = (options: {
     close() {
       for (const stream of streams) stream.end();
       stop();
+    },
+    cutOff() {
+      for (const { exchange } of [...streams]) if (exchange) cutOff(exchange);
     },
   };
 };

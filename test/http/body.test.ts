@@ -1,9 +1,9 @@
 import t from 'tap';
+import type { Answer } from '../../src/http/answer.ts';
 import { type BodyText, isJson, readBody, tooLarge } from '../../src/http/body.ts';
 import { createBodyBudget } from '../../src/http/body-budget.ts';
 import { createConnectionBudget } from '../../src/http/connection-budget.ts';
 import { listenOnNode } from '../../src/http/node-socket.ts';
-import type { Answer } from '../../src/http/pipeline.ts';
 import { listenOn } from '../../src/http/socket.ts';
 import { LISTENER, when, wire } from './serve.ts';
 

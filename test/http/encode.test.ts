@@ -44,6 +44,7 @@ const context: ExchangeContext = {
   observe: { request() {}, inFlight() {} },
   unsent: createUnsent({ limit: 1 << 28, observe() {} }),
   draining: false,
+  suspended: false,
   isSecure: false,
   report(error) {
     throw error;

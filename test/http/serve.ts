@@ -1,8 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import { z } from 'zod';
+import { createListeners, type Listeners } from '../../src/http/listeners.ts';
 import type { Route } from '../../src/http/route.ts';
-import { createHttpServer, type HttpDeps, type HttpServer } from '../../src/http/server.ts';
+import { createHttpService, type HttpDeps, type HttpService } from '../../src/http/service.ts';
 import { chooseHttpServer } from '../../src/http/uws.ts';
 import { type AuthenticatorDeps, createAuthenticator } from '../../src/identity/authenticator.ts';
 import { createGuesses } from '../../src/identity/guesses.ts';
@@ -17,6 +18,13 @@ export const LISTENER = chooseHttpServer(HTTP_SERVER, { info() {} });
 export const ORIGIN = 'http://console.test:3002';
 
 export type Observed = { method: string; route: string; status: number; seconds: number };
+
+/** A service and its sockets, which end together. */
+export type HttpServer = Pick<HttpService, 'complete' | 'suspend' | 'resume'> &
+  Pick<Listeners, 'listen' | 'fetch' | 'answerWith'> & {
+    stopListening(): void;
+    close(): void;
+  };
 
 export type Served = {
   server: HttpServer;
@@ -57,7 +65,7 @@ export const serve = async (t: Test, routes: Route[], given: ServeOptions = {}):
   let streams = 0;
   let unsent = 0;
   let received = 0;
-  const server = createHttpServer({
+  const deps: HttpDeps = {
     routes,
     isLocalListener: true,
     authenticate: createAuthenticator({
@@ -106,7 +114,8 @@ export const serve = async (t: Test, routes: Route[], given: ServeOptions = {}):
       trusted_proxies: ['loopback'],
       ...options.settings,
     },
-  });
+  };
+  const server = createServer(deps);
   const { port = 0 } = await server.listen(LISTENER, { host: '127.0.0.1', port: 0 });
   t.teardown(() => server.close());
   return {
@@ -119,6 +128,24 @@ export const serve = async (t: Test, routes: Route[], given: ServeOptions = {}):
     streams: () => streams,
     unsent: () => unsent,
     received: () => received,
+  };
+};
+
+const createServer = (deps: HttpDeps): HttpServer => {
+  const { drain, complete, suspend, resume, ...service } = createHttpService(deps);
+  const listeners = createListeners({ tls: deps.settings.tls, log: deps.log });
+  const { listen, fetch, answerWith } = listeners;
+  answerWith(service.answer);
+  return {
+    ...{ complete, suspend, resume, listen, fetch, answerWith },
+    stopListening() {
+      drain();
+      listeners.stop();
+    },
+    close() {
+      service.close();
+      listeners.close();
+    },
   };
 };
 

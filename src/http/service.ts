@@ -2,28 +2,26 @@ import type { ServiceLog } from '../schema/log-events.ts';
 import type { Authenticate, AuthObserver } from '../schema/presented.ts';
 import type { AddReader } from '../schema/reader.ts';
 import type { RequestLimits } from '../schema/request-limits.ts';
+import type { Answer } from './answer.ts';
 import { createBodyBudget } from './body-budget.ts';
 import { createCaller } from './call.ts';
-import { createConnectionBudget, mostConnections } from './connection-budget.ts';
 import { createEarlyRequests } from './early-requests.ts';
 import type { Exchange, ExchangeContext, Observer } from './exchange.ts';
-import { createFetch, type Local } from './fetch.ts';
 import { createGate } from './gate.ts';
 import type { HostCheck } from './hosts.ts';
-import type { ListenAddress } from './listen-address.ts';
-import { listenOnNode } from './node-socket.ts';
 import type { OpenApiInfo } from './openapi.ts';
 import { createPipeline } from './pipeline.ts';
 import { createRepeats, type IdempotencyPort } from './repeats.ts';
 import { firstRouting, hasRoute, routingOf, type Surface } from './routing.ts';
-import { type Listening, listenOn } from './socket.ts';
 import { flushStreams } from './sse.ts';
 import { createStreamHub } from './stream-hub.ts';
-import type { Tls, TlsFiles } from './tls.ts';
+import type { TlsFiles } from './tls.ts';
 import { createUnsent } from './unsent.ts';
-import type { HttpServerChoice } from './uws.ts';
 
-/** Serves a route table on a socket and to embedding programs. It is independent of what the routes do. */
+/**
+ * Answers requests with the routes of a table, for as long as the store behind them is open. It is independent of what
+ * the routes do, and of the sockets, see `listeners.ts`.
+ */
 
 export type HttpDeps = Surface & {
   /** Set if these are only the first routes: requests for other paths wait for the rest, see `complete`. */
@@ -76,27 +74,28 @@ export type HttpDeps = Surface & {
   openApi: OpenApiInfo;
 };
 
-export type HttpServer = {
-  /** Listens; port 0 selects a free one. Rejects if the address cannot be bound or a file of `tls` is unusable. */
-  listen(server: HttpServerChoice, address: ListenAddress): Promise<{ port: number | undefined }>;
+export type HttpService = {
+  readonly answer: Answer;
   /** Adds the rest of a partial surface, and answers the requests that wait for it. */
   complete(rest: Surface): void;
-  /** Handles a request without a socket, even while nothing listens. */
-  fetch: Local['fetch'];
-  /** Accepts no new connections and answers new requests on open ones with 503. Requests in progress continue. */
-  stopListening(): void;
+  /** Cuts the event streams off, and answers new requests with 503 until `resume`. Others in progress continue. */
+  suspend(): void;
+  resume(): void;
+  /** Answers new requests with 503. Requests in progress continue. */
+  drain(): void;
   /** Resolves when every accepted request has its response, except for streams. */
   answered(): Promise<void>;
-  /** Closes everything that is still open. */
-  close(): Promise<void>;
+  /** Ends the event streams, each with a complete body, and releases everything else. */
+  close(): void;
 };
 
-export const createHttpServer = (deps: HttpDeps): HttpServer => {
+export const createHttpService = (deps: HttpDeps): HttpService => {
   const { settings, observe, log } = deps;
   const context: ExchangeContext = {
     observe,
     unsent: createUnsent({ limit: settings.response_buffer_bytes, observe: observe.unsent }),
     draining: false,
+    suspended: false,
     ended: log.isLevelEnabled('debug') ? requestLine(log) : undefined,
     report: (error) => log.error('http.response_callback_failed', { err: error }),
     isSecure: settings.tls !== undefined,
@@ -123,54 +122,35 @@ export const createHttpServer = (deps: HttpDeps): HttpServer => {
     caller: createCaller({ ...deps, gate, hub, limits: deps.requestLimits, repeats }),
   });
   const early = createEarlyRequests(answer, (req) => !deps.isPartial || hasRoute(routing, req));
-  const local = createFetch(early.answer);
-
-  const sockets: Listening[] = [];
-  const stopListening = (): void => {
+  const drain = (): void => {
     context.draining = true;
     early.release();
-    for (const socket of sockets) socket.stop();
   };
 
   return {
-    async listen({ uWS }, address) {
-      const budget = createConnectionBudget(mostConnections(), (most) =>
-        log.warn('http.connection_limit', { most }),
-      );
-      const options = { address, budget, tls: settings.tls && (await readCertificate(settings.tls, log)) };
-      const socket = await (uWS ? listenOn(uWS, early.answer, options) : listenOnNode(early.answer, options));
-      sockets.push(socket);
-      return { port: socket.port };
-    },
+    answer: early.answer,
     complete(rest) {
       Object.assign(routing, routingOf({ ...rest, routes: [...deps.routes, ...rest.routes] }, deps.openApi));
       early.release();
     },
-    fetch: local.fetch,
-    stopListening,
+    suspend() {
+      context.suspended = true;
+      hub.cutOff();
+    },
+    resume() {
+      context.suspended = false;
+    },
+    drain,
     answered: gate.empty,
-    async close() {
-      stopListening();
+    close() {
+      drain();
       gate.close();
       bodyBudget.close();
       hub.close();
       flushStreams();
-      for (const socket of sockets) socket.close();
-      local.close();
     },
   };
 };
-
-const readCertificate = async (files: TlsFiles, log: HttpDeps['log']): Promise<Tls> => {
-  const tls = (await import('./tls.ts')).readTls(files);
-  if (tls.expires.getTime() - Date.now() < EXPIRES_SOON_MS) {
-    log.warn('http.certificate_expires', { file: tls.cert_file, expires: tls.expires.toISOString() });
-  }
-  return tls;
-};
-
-/** A certificate that expires within this time, or has expired, is reported at the start. */
-const EXPIRES_SOON_MS = 14 * 24 * 3_600_000;
 
 /** Logs one line per request at level debug: its route, never its actual path, which may contain secrets. */
 const requestLine =
