@@ -1,4 +1,6 @@
-import type { Screen } from '../shell/screen.ts';
+import type { GrantText } from '../data/principal.ts';
+import type { IconName } from '../design/Icon.tsx';
+import type { Group, Screen, ShellText } from '../shell/screen.ts';
 
 /**
  * Shared by new and stored agents, so that both addresses use the same component and creating an agent keeps its state.
@@ -7,295 +9,129 @@ const agentEditor: Screen['load'] = () => import('./agent-editor/AgentEditor.tsx
 
 const skillEditor: Screen['load'] = () => import('./skills/SkillEditor.tsx');
 
+type Name = ShellText extends infer T ? (T extends `nav.${infer N}` ? N : never) : never;
+
+/**
+ * @param name of the screen, in the texts of the shell
+ * @param nav its place in the sidebar, and the key after `g` that opens it; the other screens are parts of one there
+ */
+const screen = (
+  path: string,
+  name: Name,
+  needs: GrantText | readonly GrantText[] | undefined,
+  load: Screen['load'],
+  nav?: readonly [group: Group, icon: IconName, key?: string],
+): Screen => {
+  const [, first, ...more] = path.split('/');
+  return {
+    path,
+    label: `nav.${name}`,
+    needs: typeof needs === 'string' ? [needs] : needs,
+    load,
+    ...(nav && { nav: { group: nav[0], icon: nav[1], ...(nav[2] && { key: nav[2] }) } }),
+    ...(more.length > 0 && { under: `/${first}` }),
+  };
+};
+
 /**
  * All screens, in the order of the sidebar. A path that is not listed here has no link, no shortcut and no palette
  * entry. Each screen has a folder with its texts (`dictionaries/all.ts` lists them); its module has a default export
  * and is loaded when it is first shown.
  */
 export const screens: readonly Screen[] = [
-  {
-    path: '/',
-    label: 'nav.dashboard',
-    needs: ['observe'],
-    nav: { group: 'home', icon: 'dashboard', key: 'd' },
-    load: () => import('./dashboard/Dashboard.tsx'),
-  },
-  {
-    path: '/playground',
-    label: 'nav.playground',
-    needs: ['invoke'],
-    nav: { group: 'home', icon: 'playground' },
-    load: () => import('./playground/Playground.tsx'),
-  },
-  {
-    path: '/inbox',
-    label: 'nav.inbox',
-    needs: ['read'],
-    nav: { group: 'home', icon: 'inbox', key: 'i' },
-    load: () => import('./inbox/Inbox.tsx'),
-  },
-  {
-    path: '/runs',
-    label: 'nav.runs',
-    needs: ['read'],
-    nav: { group: 'home', icon: 'runs', key: 'r' },
-    load: () => import('./runs/RunsScreen.tsx'),
-  },
-  {
-    path: '/runs/$id',
-    label: 'nav.runs',
-    needs: ['read'],
-    under: '/runs',
-    load: () => import('./run-detail/RunDetail.tsx'),
-  },
-  {
-    path: '/threads',
-    label: 'nav.threads',
-    needs: ['read'],
-    nav: { group: 'home', icon: 'threads', key: 'h' },
-    load: () => import('./threads/Threads.tsx'),
-  },
-  {
-    path: '/threads/$id',
-    label: 'nav.threads',
-    needs: ['read'],
-    under: '/threads',
-    load: () => import('./threads/ThreadDetail.tsx'),
-  },
-  {
-    path: '/files',
-    label: 'nav.files',
-    needs: ['read'],
-    nav: { group: 'home', icon: 'file' },
-    load: () => import('./files/Files.tsx'),
-  },
-  {
-    path: '/traces',
-    label: 'nav.traces',
-    needs: ['observe'],
-    nav: { group: 'home', icon: 'traces' },
-    load: () => import('./traces/Traces.tsx'),
-  },
-  {
-    path: '/traces/$id',
-    label: 'nav.traces',
-    needs: ['observe'],
-    under: '/traces',
-    load: () => import('./traces/Trace.tsx'),
-  },
-  {
-    path: '/statecharts',
-    label: 'nav.statecharts',
-    needs: ['observe'],
-    nav: { group: 'home', icon: 'statecharts' },
-    load: () => import('./statecharts/Catalogue.tsx'),
-  },
-  {
-    path: '/statecharts/$machine',
-    label: 'nav.statecharts',
-    needs: ['observe'],
-    under: '/statecharts',
-    load: () => import('./statecharts/Machine.tsx'),
-  },
-  {
-    path: '/statecharts/programs/$program/$machine',
-    label: 'nav.statecharts',
-    needs: ['observe'],
-    under: '/statecharts',
-    load: () => import('./programs/ProgramMachine.tsx'),
-  },
-  {
-    path: '/agents',
-    label: 'nav.agents',
-    needs: ['observe'],
-    nav: { group: 'build', icon: 'agents', key: 'a' },
-    load: () => import('./agents/Agents.tsx'),
-  },
-  { path: '/agents/new', label: 'nav.new', needs: ['configure:agents'], under: '/agents', load: agentEditor },
-  { path: '/agents/$id', label: 'nav.agents', needs: ['observe'], under: '/agents', load: agentEditor },
-  {
-    path: '/agents/$id/dashboard',
-    label: 'nav.stats',
-    needs: ['observe'],
-    under: '/agents',
-    load: () => import('./agent-stats/AgentStats.tsx'),
-  },
-  {
-    path: '/tools',
-    label: 'nav.tools',
-    needs: ['observe'],
-    nav: { group: 'build', icon: 'tools', key: 't' },
-    load: () => import('./tools/Tools.tsx'),
-  },
-  {
-    path: '/tools/$id',
-    label: 'nav.tools',
-    needs: ['observe'],
-    under: '/tools',
-    load: () => import('./tools/ToolPage.tsx'),
-  },
-  {
-    path: '/skills',
-    label: 'nav.skills',
-    needs: ['observe'],
-    nav: { group: 'build', icon: 'skills', key: 's' },
-    load: () => import('./skills/Skills.tsx'),
-  },
-  { path: '/skills/new', label: 'nav.new', needs: ['configure:skills'], under: '/skills', load: skillEditor },
-  { path: '/skills/$id', label: 'nav.skills', needs: ['observe'], under: '/skills', load: skillEditor },
-  {
-    path: '/mcp-servers',
-    label: 'nav.mcpServers',
-    needs: ['observe'],
-    nav: { group: 'build', icon: 'mcp', key: 'm' },
-    load: () => import('./mcp-servers/McpServers.tsx'),
-  },
-  {
-    path: '/mcp-servers/$id',
-    label: 'nav.mcpServers',
-    needs: ['observe'],
-    under: '/mcp-servers',
-    load: () => import('./mcp-servers/McpServer.tsx'),
-  },
-  {
-    path: '/a2a-servers',
-    label: 'nav.a2aServers',
-    needs: ['observe'],
-    nav: { group: 'build', icon: 'a2a' },
-    load: () => import('./a2a-servers/A2aServers.tsx'),
-  },
-  {
-    path: '/assistant',
-    label: 'nav.assistant',
-    needs: ['admin'],
-    nav: { group: 'build', icon: 'assistant' },
-    load: () => import('./assistant/Assistant.tsx'),
-  },
-  {
-    path: '/providers',
-    label: 'nav.providers',
-    needs: ['observe'],
-    nav: { group: 'models', icon: 'providers', key: 'p' },
-    load: () => import('./providers/Providers.tsx'),
-  },
-  {
-    path: '/models',
-    label: 'nav.models',
-    needs: ['observe'],
-    nav: { group: 'models', icon: 'models', key: 'o' },
-    load: () => import('./models/Models.tsx'),
-  },
-  {
-    path: '/model-pools',
-    label: 'nav.modelPools',
-    needs: ['observe'],
-    nav: { group: 'models', icon: 'pools' },
-    load: () => import('./model-pools/ModelPools.tsx'),
-  },
-  {
-    path: '/datasets',
-    label: 'nav.datasets',
-    needs: ['evaluate'],
-    nav: { group: 'evaluate', icon: 'datasets' },
-    load: () => import('./datasets/Datasets.tsx'),
-  },
-  {
-    path: '/datasets/$id',
-    label: 'nav.datasets',
-    needs: ['evaluate'],
-    under: '/datasets',
-    load: () => import('./datasets/Dataset.tsx'),
-  },
-  {
-    path: '/eval-runs',
-    label: 'nav.evalRuns',
-    needs: ['evaluate'],
-    nav: { group: 'evaluate', icon: 'evalRuns' },
-    load: () => import('./eval-runs/EvalRuns.tsx'),
-  },
-  {
-    path: '/eval-runs/$id',
-    label: 'nav.evalRuns',
-    needs: ['evaluate'],
-    under: '/eval-runs',
-    load: () => import('./eval-runs/EvalRun.tsx'),
-  },
-  {
-    path: '/eval-reports',
-    label: 'nav.evalReports',
-    nav: { group: 'evaluate', icon: 'reports' },
-    load: () => import('./eval-reports/EvalReports.tsx'),
-  },
-  {
-    path: '/users',
-    label: 'nav.users',
-    needs: ['manage'],
-    nav: { group: 'access', icon: 'users' },
-    load: () => import('./users/Users.tsx'),
-  },
-  {
-    path: '/users/$id',
-    label: 'nav.users',
-    under: '/users',
-    load: () => import('./users/User.tsx'),
-  },
-  {
-    path: '/keys',
-    label: 'nav.keys',
-    nav: { group: 'access', icon: 'key' },
-    load: () => import('./keys/Keys.tsx'),
-  },
-  {
-    path: '/budgets',
-    label: 'nav.budgets',
-    needs: ['observe'],
-    nav: { group: 'access', icon: 'budgets' },
-    load: () => import('./budgets/Budgets.tsx'),
-  },
-  {
-    path: '/usage',
-    label: 'nav.usage',
-    nav: { group: 'access', icon: 'usage' },
-    load: () => import('./usage/Usage.tsx'),
-  },
-  {
-    path: '/connections',
-    label: 'nav.connections',
-    nav: { group: 'access', icon: 'connections' },
-    load: () => import('./connections/Connections.tsx'),
-  },
-  {
-    path: '/access-log',
-    label: 'nav.accessLog',
-    needs: ['observe', 'manage'],
-    nav: { group: 'access', icon: 'accessLog' },
-    load: () => import('./access-log/AccessLog.tsx'),
-  },
-  {
-    path: '/audit-log',
-    label: 'nav.auditLog',
-    needs: ['observe'],
-    nav: { group: 'system', icon: 'audit', key: 'l' },
-    load: () => import('./audit-log/AuditLog.tsx'),
-  },
-  {
-    path: '/diagnostics',
-    label: 'nav.diagnostics',
-    needs: ['observe'],
-    nav: { group: 'system', icon: 'diagnostics' },
-    load: () => import('./diagnostics/Diagnostics.tsx'),
-  },
-  {
-    path: '/sign-in',
-    label: 'nav.signIn',
-    isBare: true,
-    load: () => import('./sign-in/SignIn.tsx'),
-  },
-  {
-    path: '/system',
-    label: 'nav.system',
-    needs: ['observe'],
-    nav: { group: 'system', icon: 'system' },
-    load: () => import('./system/System.tsx'),
-  },
+  screen('/', 'dashboard', 'observe', () => import('./dashboard/Dashboard.tsx'), ['home', 'dashboard', 'd']),
+  screen('/playground', 'playground', 'invoke', () => import('./playground/Playground.tsx'), [
+    'home',
+    'playground',
+  ]),
+  screen('/inbox', 'inbox', 'read', () => import('./inbox/Inbox.tsx'), ['home', 'inbox', 'i']),
+  screen('/runs', 'runs', 'read', () => import('./runs/RunsScreen.tsx'), ['home', 'runs', 'r']),
+  screen('/runs/$id', 'runs', 'read', () => import('./run-detail/RunDetail.tsx')),
+  screen('/threads', 'threads', 'read', () => import('./threads/Threads.tsx'), ['home', 'threads', 'h']),
+  screen('/threads/$id', 'threads', 'read', () => import('./threads/ThreadDetail.tsx')),
+  screen('/files', 'files', 'read', () => import('./files/Files.tsx'), ['home', 'file']),
+  screen('/traces', 'traces', 'observe', () => import('./traces/Traces.tsx'), ['home', 'traces']),
+  screen('/traces/$id', 'traces', 'observe', () => import('./traces/Trace.tsx')),
+  screen('/statecharts', 'statecharts', 'observe', () => import('./statecharts/Catalogue.tsx'), [
+    'home',
+    'statecharts',
+  ]),
+  screen('/statecharts/$machine', 'statecharts', 'observe', () => import('./statecharts/Machine.tsx')),
+  screen(
+    '/statecharts/programs/$program/$machine',
+    'statecharts',
+    'observe',
+    () => import('./programs/ProgramMachine.tsx'),
+  ),
+  screen('/agents', 'agents', 'observe', () => import('./agents/Agents.tsx'), ['build', 'agents', 'a']),
+  screen('/agents/new', 'new', 'configure:agents', agentEditor),
+  screen('/agents/$id', 'agents', 'observe', agentEditor),
+  screen('/agents/$id/dashboard', 'stats', 'observe', () => import('./agent-stats/AgentStats.tsx')),
+  screen('/tools', 'tools', 'observe', () => import('./tools/Tools.tsx'), ['build', 'tools', 't']),
+  screen('/tools/$id', 'tools', 'observe', () => import('./tools/ToolPage.tsx')),
+  screen('/skills', 'skills', 'observe', () => import('./skills/Skills.tsx'), ['build', 'skills', 's']),
+  screen('/skills/new', 'new', 'configure:skills', skillEditor),
+  screen('/skills/$id', 'skills', 'observe', skillEditor),
+  screen('/mcp-servers', 'mcpServers', 'observe', () => import('./mcp-servers/McpServers.tsx'), [
+    'build',
+    'mcp',
+    'm',
+  ]),
+  screen('/mcp-servers/$id', 'mcpServers', 'observe', () => import('./mcp-servers/McpServer.tsx')),
+  screen('/a2a-servers', 'a2aServers', 'observe', () => import('./a2a-servers/A2aServers.tsx'), [
+    'build',
+    'a2a',
+  ]),
+  screen('/assistant', 'assistant', 'admin', () => import('./assistant/Assistant.tsx'), [
+    'build',
+    'assistant',
+  ]),
+  screen('/providers', 'providers', 'observe', () => import('./providers/Providers.tsx'), [
+    'models',
+    'providers',
+    'p',
+  ]),
+  screen('/models', 'models', 'observe', () => import('./models/Models.tsx'), ['models', 'models', 'o']),
+  screen('/model-pools', 'modelPools', 'observe', () => import('./model-pools/ModelPools.tsx'), [
+    'models',
+    'pools',
+  ]),
+  screen('/datasets', 'datasets', 'evaluate', () => import('./datasets/Datasets.tsx'), [
+    'evaluate',
+    'datasets',
+  ]),
+  screen('/datasets/$id', 'datasets', 'evaluate', () => import('./datasets/Dataset.tsx')),
+  screen('/eval-runs', 'evalRuns', 'evaluate', () => import('./eval-runs/EvalRuns.tsx'), [
+    'evaluate',
+    'evalRuns',
+  ]),
+  screen('/eval-runs/$id', 'evalRuns', 'evaluate', () => import('./eval-runs/EvalRun.tsx')),
+  screen('/eval-reports', 'evalReports', undefined, () => import('./eval-reports/EvalReports.tsx'), [
+    'evaluate',
+    'reports',
+  ]),
+  screen('/users', 'users', 'manage', () => import('./users/Users.tsx'), ['access', 'users']),
+  screen('/users/$id', 'users', undefined, () => import('./users/User.tsx')),
+  screen('/keys', 'keys', undefined, () => import('./keys/Keys.tsx'), ['access', 'key']),
+  screen('/budgets', 'budgets', 'observe', () => import('./budgets/Budgets.tsx'), ['access', 'budgets']),
+  screen('/usage', 'usage', undefined, () => import('./usage/Usage.tsx'), ['access', 'usage']),
+  screen('/connections', 'connections', undefined, () => import('./connections/Connections.tsx'), [
+    'access',
+    'connections',
+  ]),
+  screen('/access-log', 'accessLog', ['observe', 'manage'], () => import('./access-log/AccessLog.tsx'), [
+    'access',
+    'accessLog',
+  ]),
+  screen('/audit-log', 'auditLog', 'observe', () => import('./audit-log/AuditLog.tsx'), [
+    'system',
+    'audit',
+    'l',
+  ]),
+  screen('/diagnostics', 'diagnostics', 'observe', () => import('./diagnostics/Diagnostics.tsx'), [
+    'system',
+    'diagnostics',
+  ]),
+  { ...screen('/sign-in', 'signIn', undefined, () => import('./sign-in/SignIn.tsx')), isBare: true },
+  screen('/system', 'system', 'observe', () => import('./system/System.tsx'), ['system', 'system']),
 ];
