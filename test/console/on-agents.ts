@@ -36,10 +36,10 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
       t.equal(await node('brief').getAttribute('data-state'), 'lit');
       t.equal(await node('bench').first().getAttribute('data-state'), 'dim');
       await page.getByText('As a table').click();
-      const dangling = page.locator('tbody tr[data-dangling]');
+      const dangling = page.locator('tbody tr[data-wrong]');
       t.ok((await dangling.allTextContents()).some((row) => /Agent map-one.*Model brief.*missing/.test(row)));
       t.ok(
-        await page.locator('tbody tr').first().getAttribute('data-dangling'),
+        await page.locator('tbody tr').first().getAttribute('data-wrong'),
         'dangling entries are first',
       );
       await node('map-one').getByRole('link').click();

@@ -2,7 +2,6 @@ import { type ReactNode, useState } from 'react';
 import type { Figures, Point } from '../data/resources.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Card } from '../design/Layout.tsx';
-import look from '../design/Look.module.css';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import css from './Activity.module.css';
@@ -43,7 +42,7 @@ export const Change = ({ now, before }: { now: number; before: number | undefine
   if (before === undefined) return null;
   const share = format.percent(Math.abs(shareOf(now - before, before)));
   const kind = now === before ? 'same' : before === 0 ? 'new' : now > before ? 'more' : 'less';
-  return <span className={look.quiet}>{t(`change.${kind}`, { share })}</span>;
+  return <span className="quiet">{t(`change.${kind}`, { share })}</span>;
 };
 
 type Chart = ChartData & {
@@ -77,7 +76,7 @@ const ChartCard = ({ chart, onSelect }: { chart: Chart } & Pick<ChartsProps, 'on
         />
       }
     >
-      <div className={css.headline}>
+      <div className={`row ${css.headline}`}>
         <strong>{chart.figure}</strong>
         {chart.more}
         <Change now={change[0]} before={change[1]} />
@@ -88,7 +87,7 @@ const ChartCard = ({ chart, onSelect }: { chart: Chart } & Pick<ChartsProps, 'on
           <Data {...chart} label={title} onSelect={onSelect} />
         </>
       ) : (
-        <p className={look.quiet}>{chart.none}</p>
+        <p className="quiet">{chart.none}</p>
       )}
     </Card>
   );
@@ -180,7 +179,7 @@ const useCharts = (props: ChartsProps): readonly Chart[] => {
     {
       title: t('runs'),
       figure: format.number(all),
-      more: total.failed_runs > 0 && <span className={look.bad}>{t('runs.failed', { share })}</span>,
+      more: total.failed_runs > 0 && <span className="bad">{t('runs.failed', { share })}</span>,
       change: [all, before && runsIn(before)],
       look: 'bars',
       format: format.number,
@@ -190,7 +189,7 @@ const useCharts = (props: ChartsProps): readonly Chart[] => {
     {
       title: t('latency'),
       figure: format.duration(total.p95_inference_duration_ms),
-      more: <span className={look.quiet}>{t('inferences', { count: total.inference_count })}</span>,
+      more: <span className="quiet">{t('inferences', { count: total.inference_count })}</span>,
       change: [total.p95_inference_duration_ms, before?.p95_inference_duration_ms],
       look: 'band',
       format: format.duration,
@@ -215,7 +214,7 @@ const useCharts = (props: ChartsProps): readonly Chart[] => {
 };
 
 export const Charts = (props: ChartsProps) => (
-  <div className={look.halves}>
+  <div className="halves">
     {useCharts(props).map((chart) => (
       <ChartCard key={chart.title} chart={chart} onSelect={props.onSelect} />
     ))}

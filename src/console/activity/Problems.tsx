@@ -1,5 +1,4 @@
 import { Dot, type Tone } from '../design/Chip.tsx';
-import look from '../design/Look.module.css';
 import { ScreenLink } from '../navigation/links.tsx';
 import css from './Activity.module.css';
 
@@ -14,14 +13,14 @@ export type Problem = {
 };
 
 export const Problems = ({ problems }: { problems: readonly Problem[] }) => (
-  <ul className={look.divided}>
+  <ul className="divided">
     {problems.map(({ id, tone, text, code, links }) => (
-      <li key={id} className={css.problem} data-testid={code && `diagnostic-${code}`}>
+      <li key={id} className={`item ${css.line}`} data-testid={code && `diagnostic-${code}`}>
         <Dot tone={tone} />
-        <span className={look.grow}>
-          {text} {code !== undefined && <code className={look.quiet}>{code}</code>}
+        <span className="grow">
+          {text} {code !== undefined && <code className="quiet">{code}</code>}
         </span>
-        <span className={css.links}>
+        <span className={`row ${css.links}`}>
           {links.map((link) => (
             <ScreenLink key={link.text} to={link.href}>
               {link.text}

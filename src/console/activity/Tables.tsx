@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import { Card } from '../design/Layout.tsx';
-import look from '../design/Look.module.css';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { type ColumnsOf, StatTable } from './StatTable.tsx';
@@ -29,7 +28,7 @@ const useCells = () => {
   return {
     format,
     share: (value: number): ReactNode => (
-      <span className={value > 0 ? look.bad : look.quiet}>{format.percent(value)}</span>
+      <span className={value > 0 ? 'bad' : 'quiet'}>{format.percent(value)}</span>
     ),
     link: (path: string) => (id: string) => (
       <ScreenLink to={path.replace('{id}', encodeURIComponent(id))}>{id}</ScreenLink>

@@ -4,7 +4,6 @@ import { Button } from '../design/Button.tsx';
 import { DialogActions } from '../design/Dialog.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Facts } from '../design/Layout.tsx';
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import css from './AssistantChat.module.css';
@@ -17,11 +16,11 @@ const Problems = ({ problems, spec }: { problems: readonly Problem[]; spec?: Spe
   const open = useOpenDraft();
   if (problems.length === 0) return null;
   return (
-    <ul className={`${look.stack} ${css.problems}`}>
+    <ul className={`stack ${css.problems}`}>
       {problems.map(({ text, tab }) => (
-        <li key={text} className={look.row}>
+        <li key={text} className="row">
           <Icon name="error" size={14} />
-          <span className={look.grow}>{redactText(text)}</span>
+          <span className="grow">{redactText(text)}</span>
           {spec && (
             <button type="button" onClick={() => void open(spec, tab)}>
               {t('problem.fix')}
@@ -68,7 +67,7 @@ export const ActionCard = ({ part }: { part: CallPart }) => {
   const action = actionOf(part);
   if (!action) return null;
   return (
-    <section className={`${look.stack} ${css.card}`} data-kind={action.kind}>
+    <section className={`stack inset ruled ${css.card}`} data-kind={action.kind}>
       <h3>
         {action.kind === 'published' ? t('action.published', { id: action.id }) : t(`action.${action.kind}`)}
       </h3>

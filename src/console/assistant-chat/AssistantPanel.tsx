@@ -1,6 +1,5 @@
 import { useEffect, useRef } from 'react';
 import { IconButton } from '../design/Button.tsx';
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
 import css from './AssistantChat.module.css';
@@ -27,8 +26,8 @@ const Panel = () => {
   }, []);
   return (
     <div className={css.panel} role="dialog" aria-label={t('title')} ref={panel}>
-      <header className={`${look.row} ${css.head}`}>
-        <h2 className={look.grow}>{t('title')}</h2>
+      <header className={`row bar ${css.head}`}>
+        <h2 className="grow">{t('title')}</h2>
         <ConversationTools talk={talk} />
         <IconButton small icon="external" label={t('page')} onClick={() => go('/assistant')} />
         <IconButton small icon="close" label={t('close')} onClick={() => setPanelOpen(false)} />

@@ -6,12 +6,10 @@ import type { Talk } from '../chat/talk.ts';
 import { useResource } from '../data/queries.ts';
 import { Button } from '../design/Button.tsx';
 import { Loaded } from '../design/Loaded.tsx';
-import look from '../design/Look.module.css';
 import { EmptyState, Notice } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { ActionCard } from './ActionCard.tsx';
-import css from './AssistantChat.module.css';
 import { type AdminAssistant, adminAssistant } from './state.ts';
 import { texts } from './texts.ts';
 
@@ -23,7 +21,7 @@ const Welcome = ({ onAsk }: { onAsk: (text: string) => void }) => {
     <EmptyState
       title={t('empty.title')}
       actions={
-        <div className={look.stack}>
+        <div className="stack">
           {SUGGESTIONS.map((key) => (
             <Button key={key} onClick={() => onAsk(t(key))}>
               {t(key)}
@@ -40,7 +38,7 @@ const Welcome = ({ onAsk }: { onAsk: (text: string) => void }) => {
 const Disabled = ({ assistant }: { assistant: AdminAssistant }) => {
   const t = useTexts(texts);
   return (
-    <div className={css.inset}>
+    <div className="inset fixed">
       <Notice
         tone="warn"
         title={t('disabled.title')}
@@ -74,7 +72,7 @@ export const AssistantTalk = ({ talk }: { talk: Talk }) => {
             empty={assistant.enabled && <Welcome onAsk={(text) => talk.send(text, [])} />}
             extra={actionCard}
           />
-          <div className={css.inset}>
+          <div className="inset fixed">
             <Composer
               placeholder={t('placeholder')}
               isBusy={talk.isBusy}

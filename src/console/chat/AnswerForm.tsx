@@ -2,9 +2,7 @@ import { useState } from 'react';
 import { Button } from '../design/Button.tsx';
 import { DialogActions } from '../design/Dialog.tsx';
 import { TextField } from '../design/Inputs.tsx';
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
-import css from './Call.module.css';
 import { parseJson } from './json-text.ts';
 import type { Talk } from './talk.ts';
 import { texts } from './texts.ts';
@@ -21,7 +19,7 @@ export const AnswerForm = (props: { tool: string; toolCallId: string; answer: Ta
     else answer({ tool, toolCallId, output: parsed.value });
   };
   return (
-    <div className={`${look.stack} ${css.answer}`}>
+    <div className="stack inset ruled">
       <TextField
         label={t('answer.label', { tool })}
         error={problem}

@@ -1,7 +1,6 @@
 import { type ClipboardEvent, type DragEvent, type ReactNode, useRef, useState } from 'react';
 import { IconButton } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Attachments.module.css';
 import { ACCEPT, type Attached, attach, MOST_BYTES, MOST_FILES, refusalOf, sizeText } from './attachments.ts';
@@ -64,17 +63,17 @@ export const AttachedFiles = ({
   return (
     <>
       {problem !== undefined && (
-        <div className={css.problem} id={problemId} role="alert">
+        <div className="tint alert" data-tone="error" id={problemId} role="alert">
           {problem}
         </div>
       )}
       {files.length > 0 && (
-        <ul className={`${look.row} ${css.files}`} data-testid="sandbox-selected-files">
+        <ul className={`row ${css.files}`} data-testid="sandbox-selected-files">
           {files.map((file) => (
-            <li key={file.url.slice(-64) + file.filename} className={look.row}>
+            <li key={file.url.slice(-64) + file.filename} className="row">
               <Preview file={file} />
-              <span className={`${look.cut} ${css.name}`}>{file.filename}</span>
-              <small className={look.quiet}>{sizeText(file.bytes)}</small>
+              <span className={`cut ${css.name}`}>{file.filename}</span>
+              <small className="quiet">{sizeText(file.bytes)}</small>
               <IconButton
                 small
                 icon="close"

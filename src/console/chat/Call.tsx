@@ -8,7 +8,6 @@ import { Chip, Dot } from '../design/Chip.tsx';
 import { controlLook } from '../design/Field.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Json } from '../design/Json.tsx';
-import look from '../design/Look.module.css';
 import { WholeJson } from '../design/WholeJson.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { AnswerForm } from './AnswerForm.tsx';
@@ -72,7 +71,7 @@ const Approval = ({ id, isSeen, decide }: { id: string; isSeen: boolean; decide:
   const [reason, setReason] = useState('');
   const deny = (): void => decide(id, false, reason.trim());
   return (
-    <div className={`${look.row} ${css.approval}`} data-testid="sandbox-approval">
+    <div className={`row inset ruled ${css.approval}`} data-testid="sandbox-approval">
       <span>{t('approval.text')}</span>
       <input
         type="text"
@@ -124,7 +123,7 @@ const Output = ({ value }: { value: unknown }) => {
         <FileBlock key={file.url} file={file} />
       ))}
       {hasMore && (
-        <details className={css.raw}>
+        <details className="section">
           <summary>{t('call.raw')}</summary>
           <Json value={value} label={t('call.raw')} />
         </details>
@@ -137,19 +136,15 @@ const Time = ({ time: { waited, ran } }: { time: CallTime }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const values = { waited: format.duration(waited), ran: format.duration(ran) };
-  return (
-    <span className={`${look.mono} ${look.number}`}>
-      {waited > 0 ? t('call.waited', values) : values.ran}
-    </span>
-  );
+  return <span className="mono number">{waited > 0 ? t('call.waited', values) : values.ran}</span>;
 };
 
 const Details = ({ part, asks, onSeen }: { part: CallPart; asks: boolean; onSeen: () => void }) => {
   const t = useTexts(texts);
-  const none = <span className={look.quiet}>{t('call.none')}</span>;
+  const none = <span className="quiet">{t('call.none')}</span>;
   return (
-    <div className={`${look.stack} ${css.details}`}>
-      <div className={look.quiet}>{t('call.input')}</div>
+    <div className={`stack ${css.details}`}>
+      <div className="quiet">{t('call.input')}</div>
       {asks ? (
         <WholeJson value={part.input} onSeen={onSeen} />
       ) : part.input === undefined ? (
@@ -157,9 +152,11 @@ const Details = ({ part, asks, onSeen }: { part: CallPart; asks: boolean; onSeen
       ) : (
         <Json value={part.input} label={t('call.input')} />
       )}
-      <div className={look.quiet}>{t('call.output')}</div>
+      <div className="quiet">{t('call.output')}</div>
       {part.state === 'output-error' ? (
-        <div className={css.error}>{redactText(part.errorText)}</div>
+        <div className="tint alert" data-tone="error">
+          {redactText(part.errorText)}
+        </div>
       ) : part.output === undefined ? (
         none
       ) : (
@@ -181,12 +178,12 @@ const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) =>
     <div className={css.row} data-call={state}>
       <button
         type="button"
-        className={`${look.item} ${css.line}`}
+        className={`item ${css.line}`}
         aria-expanded={isOpened}
         onClick={() => setOpened(!isOpened)}
       >
         <Icon name={isOpened ? 'chevronDown' : 'chevronRight'} size={12} />
-        <span className={`${look.mono} ${look.cut} ${look.grow}`}>
+        <span className="mono cut grow">
           {asks ? visibleText(inputLine(part.input)) : inputLine(redact(part.input))}
         </span>
         {time && <Time time={time} />}
@@ -216,15 +213,15 @@ export const Calls = (props: { tool: string; calls: readonly CallPart[]; context
   const shown = calls.slice(earlier);
   const isAsking = calls.some((part) => isOpen(callState(part, context.place)));
   return (
-    <div className={`${look.card} ${css.card}`} data-open={isAsking || undefined}>
-      <div className={`${look.item} ${css.head}`}>
+    <div className="card clip" data-open={isAsking || undefined}>
+      <div className={`item ${css.head}`}>
         <Icon name="tools" size={14} />
-        <code className={look.cut}>{tool}</code>
+        <code className="cut">{tool}</code>
         {calls.some(isOfProvider) && <Chip>{t('call.provider')}</Chip>}
-        {calls.length > 1 && <span className={look.quiet}>× {calls.length}</span>}
+        {calls.length > 1 && <span className="quiet">× {calls.length}</span>}
       </div>
       {earlier > 0 && (
-        <button type="button" className={`${look.item} ${look.quiet}`} onClick={() => setAll(true)}>
+        <button type="button" className="item quiet" onClick={() => setAll(true)}>
           {t('call.earlier', { count: earlier })}
         </button>
       )}

@@ -1,7 +1,6 @@
 import type { FileUIPart } from 'ai';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Button } from '../design/Button.tsx';
-import look from '../design/Look.module.css';
 import { toastError } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { AttachButton, AttachedFiles, useAttachments } from './Attachments.tsx';
@@ -93,14 +92,14 @@ export const Composer = (props: {
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => attachments && take(event, event.dataTransfer)}
       />
-      <div className={look.row}>
+      <div className="row">
         {attachments && <AttachButton add={add} disabled={disabled} />}
-        <small className={look.quiet} role="status">
+        <small className="quiet" role="status">
           {isDue && t('composer.due')}
         </small>
-        {props.options && <span className={look.grow}>{props.options}</span>}
+        {props.options && <span className="grow">{props.options}</span>}
         {/* Send keeps its place, so that the second click of a double click does not stop the run. */}
-        <span className={`${look.row} ${look.push} ${css.buttons}`}>
+        <span className={`row push ${css.buttons}`}>
           {isBusy && (
             <Button icon="stop" onClick={props.onStop}>
               {t('composer.stop')}

@@ -3,7 +3,6 @@ import { type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRe
 import { Button } from '../design/Button.tsx';
 import { Dot } from '../design/Chip.tsx';
 import { Icon } from '../design/Icon.tsx';
-import look from '../design/Look.module.css';
 import { Scroller } from '../design/Scroller.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { blocksOf, textOf } from './blocks.ts';
@@ -94,7 +93,7 @@ const EarlierLine = ({ earlier, shown }: { earlier: Earlier; shown: number }) =>
   const format = useFormat();
   const { total, hasMore, isReading, more } = earlier;
   return (
-    <div className={`${look.row} ${css.earlier}`}>
+    <div className="row soft center">
       <span>{t('earlier.count', { shown: format.number(shown), total: format.number(total) })}</span>
       {hasMore && (
         <Button small disabled={isReading} onClick={more}>
@@ -113,7 +112,7 @@ const End = ({ talk, provider }: { talk: Talk; provider: string | undefined }) =
   if (isBusy) {
     const last = messages.at(-1);
     return last?.role === 'assistant' && blocksOf(last).length > 0 ? null : (
-      <div className={`${look.row} ${css.note}`} role="status">
+      <div className="row soft" role="status">
         <Dot tone="info" />
         {t('thinking')}
       </div>
@@ -122,7 +121,7 @@ const End = ({ talk, provider }: { talk: Talk; provider: string | undefined }) =
   if (error) return <Failure error={error} provider={provider} onRetry={again} />;
   if (stoppedMs === undefined || messages.length === 0) return null;
   return (
-    <div className={`${look.row} ${css.note}`} role="status">
+    <div className="row soft" role="status">
       <Icon name="stop" size={12} />
       {t('stopped', { time: format.duration(stoppedMs) })}
     </div>
@@ -162,7 +161,7 @@ export const Conversation = (props: ConversationProps) => {
   const mayEdit = editable && !isBusy;
   const isEmpty = messages.length === 0 && !isBusy && !talk.error;
   return (
-    <div className={css.frame}>
+    <div className="column fill sheet">
       <Scroller label={t('conversation')} className={css.scroller} ref={ref}>
         {isEmpty && <div className={css.empty}>{props.empty}</div>}
         {earlier && <EarlierLine earlier={earlier} shown={before.length + messages.length} />}

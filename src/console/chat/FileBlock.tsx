@@ -1,6 +1,5 @@
 import type { FileUIPart } from 'ai';
 import { Icon } from '../design/Icon.tsx';
-import look from '../design/Look.module.css';
 import { isEmbedded } from './attachments.ts';
 import css from './Message.module.css';
 
@@ -9,23 +8,23 @@ export const FileBlock = ({ file }: { file: FileUIPart }) => {
   const isInside = isEmbedded(file.url);
   const name = file.filename ?? (isInside ? file.mediaType : file.url);
   const [family] = file.mediaType.split('/');
-  if (isInside && family === 'image') return <img className={css.image} src={file.url} alt={name} />;
+  if (isInside && family === 'image') return <img className="media" src={file.url} alt={name} />;
   if (isInside && family === 'audio') {
     return (
-      <audio className={css.media} src={file.url} controls aria-label={name}>
+      <audio className="media" src={file.url} controls aria-label={name}>
         <track kind="captions" />
       </audio>
     );
   }
   if (isInside && family === 'video') {
     return (
-      <video className={css.media} src={file.url} controls aria-label={name}>
+      <video className="media" src={file.url} controls aria-label={name}>
         <track kind="captions" />
       </video>
     );
   }
   return (
-    <span className={`${look.card} ${look.row} ${css.file}`}>
+    <span className={`card row ${css.file}`}>
       <Icon name="file" size={14} />
       {isInside ? (
         <a href={file.url} download={file.filename ?? 'file'}>

@@ -2,7 +2,6 @@ import { useState } from 'react';
 import { redactText } from '../data/redact-text.ts';
 import { Button } from '../design/Button.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
-import css from './Message.module.css';
 import { Markdown } from './markdown/Markdown.tsx';
 import { texts } from './texts.ts';
 
@@ -19,7 +18,7 @@ export const LongText = (props: { text: string; isPlain?: boolean; isGrowing?: b
   return (
     <>
       {isPlain ? (
-        <pre className={css.plain} dir="auto">
+        <pre className="well mono" dir="auto">
           {redactText(shown)}
         </pre>
       ) : (

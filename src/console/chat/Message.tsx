@@ -6,7 +6,6 @@ import { CopyButton } from '../design/Copy.tsx';
 import { DialogActions } from '../design/Dialog.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Json } from '../design/Json.tsx';
-import look from '../design/Look.module.css';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { type Block, blocksOf, filesOf, textOf } from './blocks.ts';
@@ -35,7 +34,7 @@ const Reasoning = ({ text, isStreaming }: { text: string; isStreaming: boolean }
 };
 
 const Source = ({ title, url }: { title: string; url: string | undefined }) => (
-  <span className={`${look.row} ${css.source}`}>
+  <span className="row small">
     <Icon name="external" size={12} />
     {url !== undefined && /^https?:/i.test(url) ? (
       <a href={url} target="_blank" rel="noreferrer noopener">
@@ -54,7 +53,7 @@ const Retry = (props: { block: Extract<Block, { kind: 'retry' }>; context: CallC
   const { place, provider } = props.context;
   const isTrying = place === 'written';
   return (
-    <div className={`${look.row} ${css.retry}`} role="status">
+    <div className="row tint alert" data-tone="warn" role="status">
       <Icon name={isTrying ? 'refresh' : 'warn'} size={14} />
       <span dir="auto">
         {provider && `${provider}: `}
@@ -68,7 +67,7 @@ const Retry = (props: { block: Extract<Block, { kind: 'retry' }>; context: CallC
 const Step = ({ step }: { step: number }) => {
   const t = useTexts(texts);
   return (
-    <div className={`${look.row} ${css.step}`}>
+    <div className={`row quiet ${css.step}`}>
       <span>{t('step', { step })}</span>
     </div>
   );
@@ -106,7 +105,7 @@ const TurnLine = ({ message }: { message: UIMessage }) => {
   const turn = turnOf(message);
   if (turn.runIds.length === 0) return null;
   return (
-    <span className={look.row}>
+    <span className="row">
       {turn.runIds.map((id) => (
         <span key={id} title={id}>
           {t('run')}{' '}
@@ -145,7 +144,7 @@ const Editor = (props: {
   const said = text.trim();
   const isEmpty = said === '' && files.length === 0;
   return (
-    <div className={`${look.stack} ${css.editor}`}>
+    <div className={`stack ${css.editor}`}>
       <textarea
         aria-label={t('message.edited')}
         ref={(element) => element?.focus()}
@@ -210,7 +209,7 @@ export const Message = memo((props: MessageProps) => {
           onCancel={() => setEditing(false)}
         />
       ) : (
-        <div className={`${look.stack} ${css.body}`}>
+        <div className={`stack ${css.body}`}>
           {view === 'json' ? (
             <div data-testid="preview-message-json">
               <Json value={message} label={t('message.json')} />
@@ -221,7 +220,7 @@ export const Message = memo((props: MessageProps) => {
         </div>
       )}
       {!isEditing && (
-        <div className={`${look.row} ${css.foot}`}>
+        <div className={`row spread quiet ${css.foot}`}>
           {props.note}
           <TurnLine message={message} />
           <span className={css.actions}>

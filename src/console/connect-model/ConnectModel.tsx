@@ -6,7 +6,6 @@ import { SkeletonRows } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { type Adapter, adaptersIn } from './adapters.ts';
 import { Connected } from './Connected.tsx';
-import css from './ConnectModel.module.css';
 import type { Item } from './connect.ts';
 import { ProviderCards } from './ProviderCards.tsx';
 import { texts } from './texts.ts';
@@ -30,7 +29,7 @@ const ConnectModel = ({ hello }: ConnectModelProps) => {
     setCreated(undefined);
   };
   return (
-    <section className={css.connect} aria-label={t('title')}>
+    <section className="stack narrow" aria-label={t('title')}>
       {created && <Connected created={created} hello={hello} onAnother={restart} />}
       {adapter && !created && (
         <Suspense fallback={<SkeletonRows />}>

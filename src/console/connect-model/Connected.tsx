@@ -1,6 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Button, buttonLook } from '../design/Button.tsx';
-import shared from '../entry/Entry.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import css from './ConnectModel.module.css';
@@ -30,9 +29,9 @@ export const Connected = (props: {
       <h3 className={css.name} ref={title} tabIndex={-1}>
         {t('done.title', { names: models.map(({ name }) => name).join(', ') })}
       </h3>
-      <p className={shared.quiet}>{t('created', { names: namesOf(created) })}</p>
+      <p className="quiet">{t('created', { names: namesOf(created) })}</p>
       {agent !== undefined && hello?.(agent)}
-      <div className={shared.row}>
+      <div className="row">
         {!(agent !== undefined && hello) && (
           <ScreenLink
             to={agent === undefined ? '/agents/new' : `/playground?agent=${encodeURIComponent(agent)}`}

@@ -4,7 +4,6 @@ import { useResource } from '../data/queries.ts';
 import { NamedRecord, recordsOf } from '../data/records.ts';
 import { Button } from '../design/Button.tsx';
 import { Notice } from '../design/Notice.tsx';
-import shared from '../entry/Entry.module.css';
 import { ID } from '../entry/entry.ts';
 import { texts as entryTexts } from '../entry/texts.ts';
 import { useTexts } from '../i18n/locale.ts';
@@ -92,7 +91,7 @@ const Failure = ({ created, failed }: Attempt) => {
   const namesOf = useNames();
   return (
     <Notice tone="error" title={t('failed', { count: failed.length })}>
-      <ul className={shared.list}>
+      <ul className="stack">
         {failed.map((item) => (
           <li key={fieldOf(item)}>{t('failed.item', { name: namesOf([item]), reason: item.reason })}</li>
         ))}
@@ -139,7 +138,7 @@ export const ModelChoice = (props: {
   };
   const hasFailed = failed.length > 0 && attempt.plan?.candidate === candidate;
   return (
-    <fieldset className={css.plain} disabled={isBusy}>
+    <fieldset className={`stack narrow ${css.plain}`} disabled={isBusy}>
       <ModelList
         name={adapter.name}
         models={props.models}
@@ -155,7 +154,7 @@ export const ModelChoice = (props: {
         onChange={(changes) => set({ ...settings, ...changes })}
       />
       {hasFailed && <Failure {...attempt} />}
-      <div className={shared.row}>
+      <div className="row">
         <Button tone="primary" disabled={!isReady} onClick={() => void connect()}>
           {isBusy ? t('busy') : hasFailed ? t('failed.retry') : t('connect', { count: chosen.length || 1 })}
         </Button>

@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { boxLook, Field } from '../design/Field.tsx';
-import shared from '../entry/Entry.module.css';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import css from './ConnectModel.module.css';
 import { texts } from './texts.ts';
@@ -18,7 +17,7 @@ const Figures = ({ known }: Offered) => {
   const input = known.input_token_price_per_million_usd;
   const output = known.output_token_price_per_million_usd;
   return (
-    <span className={`${shared.quiet} ${css.figures}`}>
+    <span className={`quiet ${css.figures}`}>
       {known.context_window !== undefined && (
         <span>{t('models.context', { tokens: format.compact(known.context_window) })}</span>
       )}
@@ -55,13 +54,13 @@ export const ModelList = (props: {
           onChange(target.checked ? [...chosen, name] : chosen.filter((other) => other !== name))
         }
       />
-      <span className={shared.mono}>{label}</span>
+      <span className="mono">{label}</span>
       {model && <Figures {...model} />}
     </label>
   );
   const named = chosen.filter((name) => !isListed(name));
   return (
-    <fieldset className={css.plain}>
+    <fieldset className={`stack narrow ${css.plain}`}>
       <legend>{t('models', { name: props.name })}</legend>
       <Field label={t('search')} {...(offered.length > 0 && { hint: t('models.columns') })}>
         {(control) => (
@@ -75,9 +74,7 @@ export const ModelList = (props: {
           ![...named, ''].includes(wanted) &&
           !isListed(wanted) &&
           row(wanted, t('models.use', { name: wanted }))}
-        {found.length > SHOWN && (
-          <p className={shared.quiet}>{t('models.more', { count: found.length - SHOWN })}</p>
-        )}
+        {found.length > SHOWN && <p className="quiet">{t('models.more', { count: found.length - SHOWN })}</p>}
       </div>
     </fieldset>
   );

@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { Button } from '../design/Button.tsx';
-import shared from '../entry/Entry.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import type { Adapter, adaptersIn } from './adapters.ts';
@@ -29,9 +28,9 @@ export const ProviderCards = (props: {
           </li>
         ))}
       </ul>
-      <div className={shared.row}>
+      <div className="row">
         {!showsAll && others.length > 0 && <Button onClick={() => showAll(true)}>{t('more')}</Button>}
-        <span className={shared.quiet}>
+        <span className="quiet">
           {t('settings.hint')} <ScreenLink to="/providers?new=1">{t('settings')}</ScreenLink>
         </span>
       </div>

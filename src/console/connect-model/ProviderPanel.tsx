@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { JsonObject } from '../data/guard.ts';
 import { Button } from '../design/Button.tsx';
-import shared from '../entry/Entry.module.css';
 import { isWebAddress, textOf } from '../entry/entry.ts';
 import { SecretField } from '../entry/SecretField.tsx';
 import { texts as entryTexts } from '../entry/texts.ts';
@@ -91,7 +90,7 @@ const ProviderPanel = (props: {
   const isBad = typed !== '' && !isWebAddress(typed);
   return (
     <>
-      <div className={shared.row}>
+      <div className="row">
         <h3 className={css.name}>{adapter.name}</h3>
         <KeyLink adapter={adapter} />
         <Button small tone="quiet" disabled={isBusy} onClick={props.onBack}>
@@ -100,7 +99,7 @@ const ProviderPanel = (props: {
       </div>
       {/* A provider that is stored, or is being stored, is not changed here. */}
       <fieldset
-        className={css.plain}
+        className={`stack narrow ${css.plain}`}
         ref={panel}
         disabled={isBusy || created.length > 0}
         onBlur={commit}
@@ -114,13 +113,13 @@ const ProviderPanel = (props: {
           widgets={WIDGETS}
           errors={new Map(isBad ? [['base_url', problem('problem.url')]] : [])}
         />
-        <p className={shared.quiet}>{t('field.key.hint')}</p>
+        <p className="quiet">{t('field.key.hint')}</p>
       </fieldset>
-      <div className={shared.row} role="status">
-        {isTesting && <span className={shared.quiet}>{t('testing')}</span>}
+      <div className="row" role="status">
+        {isTesting && <span className="quiet">{t('testing')}</span>}
         {result && <TestText tested={result} isLong hasKey={key !== ''} />}
         {result?.ok && result.network_tested && (
-          <span className={shared.quiet}>
+          <span className="quiet">
             {result.models_from === 'provider'
               ? t('ok.models', { count: result.models.length })
               : t('ok.noList')}

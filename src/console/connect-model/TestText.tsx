@@ -1,6 +1,5 @@
 import { redactText } from '../data/redact-text.ts';
 import { Chip } from '../design/Chip.tsx';
-import css from '../entry/Entry.module.css';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { outcomeOf, type TestResult } from './provider-test.ts';
 import { texts } from './texts.ts';
@@ -14,13 +13,13 @@ export const TestText = (props: { tested: TestResult; isLong?: boolean; hasKey?:
   const { key, values } = outcomeOf(tested, hasKey);
   const why = tested.error === undefined ? undefined : redactText(tested.error);
   return (
-    <span className={css.row}>
+    <span className="row">
       <Chip tone={ok ? (isAsked ? 'success' : 'info') : 'error'} {...(why !== undefined && { title: why })}>
         {t(key, values)}
       </Chip>
-      {(ok || isLong) && <span className={css.quiet}>{format.duration(tested.latency_ms)}</span>}
-      {isLong && ok && !isAsked && <span className={css.quiet}>{t('test.configText')}</span>}
-      {isLong && why !== undefined && <span className={css.quiet}>{why}</span>}
+      {(ok || isLong) && <span className="quiet">{format.duration(tested.latency_ms)}</span>}
+      {isLong && ok && !isAsked && <span className="quiet">{t('test.configText')}</span>}
+      {isLong && why !== undefined && <span className="quiet">{why}</span>}
     </span>
   );
 };

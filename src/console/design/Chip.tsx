@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import css from './Chip.module.css';
 import { Icon, type IconName } from './Icon.tsx';
-import look from './Look.module.css';
 
 export type Tone = 'success' | 'warn' | 'error' | 'info' | 'agent' | 'none';
 
@@ -12,7 +11,7 @@ export const Chip = (props: {
   title?: string;
   children: ReactNode;
 }) => (
-  <span className={`${css.chip} ${look.tint}`} data-tone={props.tone} title={props.title}>
+  <span className={`${css.chip} tint`} data-tone={props.tone} title={props.title}>
     {props.icon && <Icon name={props.icon} size={12} />}
     {props.children}
   </span>
@@ -20,5 +19,5 @@ export const Chip = (props: {
 
 /** A colored dot next to a text with the same meaning. */
 export const Dot = ({ tone }: { tone: Tone }) => (
-  <span className={`${css.dot} ${look.tone}`} data-tone={tone} aria-hidden="true" />
+  <span className={`${css.dot} tone`} data-tone={tone} aria-hidden="true" />
 );

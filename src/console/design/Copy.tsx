@@ -2,7 +2,6 @@ import { useEffect, useState } from 'react';
 import { useTexts } from '../i18n/locale.ts';
 import { IconButton } from './Button.tsx';
 import css from './Data.module.css';
-import look from './Look.module.css';
 import { designTexts } from './texts.ts';
 
 /** How long the confirmation is shown. */
@@ -39,7 +38,7 @@ const LONGEST = 22;
 /** An id, shortened in the middle if it is long. The tooltip and the clipboard contain it in full. */
 export const Id = ({ id, whole = false }: { id: string; whole?: boolean }) => (
   <span className={css.id} title={id}>
-    <span className={`${look.mono} ${look.cut}`}>
+    <span className="mono cut">
       {whole || id.length <= LONGEST ? id : `${id.slice(0, 12)}…${id.slice(-8)}`}
     </span>
     <CopyButton text={id} />

@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useTexts } from '../i18n/locale.ts';
 import { Button } from './Button.tsx';
-import look from './Look.module.css';
 import { Scroller } from './Scroller.tsx';
 import { designTexts } from './texts.ts';
 
@@ -11,8 +10,8 @@ export type DataColumn<Row> = {
   cell: (row: Row) => ReactNode;
   /** The head of the column sorts the rows by it. */
   value?: ((row: Row) => string | number) | undefined;
-  /** Numbers are aligned at their end. The column `wide` takes the width that is left. */
-  look?: 'number' | 'wide' | undefined;
+  /** Numbers are aligned at their end, `wide` takes the width that is left, and `name` is the head of the row. */
+  look?: 'number' | 'wide' | 'name' | undefined;
 };
 
 const compared = (a: string | number, b: string | number): number =>
@@ -24,6 +23,8 @@ export const DataTable = <Row,>(props: {
   columns: readonly DataColumn<Row>[];
   rows: readonly Row[];
   rowId: (row: Row) => string;
+  /** Rows of this kind are marked as wrong. */
+  isWrong?: (row: Row) => boolean | undefined;
   /** Shown without rows. */
   none?: string;
   /** Position of the column that sorts the table first, in descending order; by default rows keep their order. */
@@ -38,10 +39,10 @@ export const DataTable = <Row,>(props: {
   const sorter = columns[by]?.value;
   const sorted = sorter ? rows.toSorted((a, b) => compared(sorter(a), sorter(b)) * (isUp ? 1 : -1)) : rows;
   const shown = showsAll ? sorted : sorted.slice(0, most);
-  if (rows.length === 0) return <p className={`${look.item} ${look.quiet}`}>{props.none}</p>;
+  if (rows.length === 0) return <p className="item quiet">{props.none}</p>;
   return (
-    <Scroller label={t('table.label', { label: props.label })} className={look.frame}>
-      <table className={look.table}>
+    <Scroller label={t('table.label', { label: props.label })} className="frame">
+      <table className="table">
         <thead>
           <tr>
             {columns.map(({ label, value, look: kind }, index) => (
@@ -66,16 +67,20 @@ export const DataTable = <Row,>(props: {
         </thead>
         <tbody>
           {shown.map((row) => (
-            <tr key={props.rowId(row)}>
-              {columns.map(({ label, cell, look: kind }) => (
-                <td
-                  key={label}
-                  data-number={kind === 'number' || undefined}
-                  data-wide={kind === 'wide' || undefined}
-                >
-                  {cell(row)}
-                </td>
-              ))}
+            <tr key={props.rowId(row)} data-wrong={props.isWrong?.(row) || undefined}>
+              {columns.map(({ label, cell, look: kind }) => {
+                const Cell = kind === 'name' ? 'th' : 'td';
+                return (
+                  <Cell
+                    key={label}
+                    scope={kind === 'name' ? 'row' : undefined}
+                    data-number={kind === 'number' || undefined}
+                    data-wide={kind === 'wide' || undefined}
+                  >
+                    {cell(row)}
+                  </Cell>
+                );
+              })}
             </tr>
           ))}
         </tbody>

@@ -31,13 +31,13 @@ export const Dialog = ({ title, onClose, size = 460, staysOnClick = false, child
       attributes={{ header: { role: 'presentation' } }}
       closeOnClickOutside={!staysOnClick}
     >
-      <div className={css.body}>{children}</div>
+      <div className={`stack ${css.body}`}>{children}</div>
     </Modal>
   );
 };
 
 export const DialogActions = ({ children }: { children: ReactNode }) => (
-  <div className={css.actions}>{children}</div>
+  <div className={`row end ${css.actions}`}>{children}</div>
 );
 
 /** Footer of a dialog that only shows something. */
@@ -121,12 +121,12 @@ export const Drawer = (props: {
   }, [onClose]);
   return (
     <div className={css.drawer} role="dialog" aria-labelledby={id} ref={panel} tabIndex={-1}>
-      <header className={css.drawerHead}>
+      <header className={`bar ${css.drawerHead}`}>
         <h2 id={id}>{props.title}</h2>
         {props.actions}
         <IconButton icon="close" label={t('close')} onClick={onClose} />
       </header>
-      <div className={css.drawerBody}>{props.children}</div>
+      <div className={`stack scrolls ${css.drawerBody}`}>{props.children}</div>
     </div>
   );
 };

@@ -2,7 +2,6 @@ import { useMemo } from 'react';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Data.module.css';
 import { type Change, changesOf, wordChanges } from './diff.ts';
-import look from './Look.module.css';
 import { designTexts } from './texts.ts';
 
 const isLongText = (value: unknown): value is string => typeof value === 'string' && /\s/.test(value);
@@ -28,9 +27,9 @@ const Words = ({ before, after, side }: { before: string; after: string; side: '
 const Side = ({ change, side }: { change: Change; side: 'before' | 'after' }) => {
   const t = useTexts(designTexts);
   const value = change[side];
-  if (value === undefined) return <span className={look.quiet}>{t('diff.absent')}</span>;
+  if (value === undefined) return <span className="quiet">{t('diff.absent')}</span>;
   if (change.isSecret) {
-    return <span className={look.quiet}>{side === 'after' ? t('diff.secret') : '***'}</span>;
+    return <span className="quiet">{side === 'after' ? t('diff.secret') : '***'}</span>;
   }
   const { before, after } = change;
   if (isLongText(before) && isLongText(after)) {
@@ -48,9 +47,9 @@ const Side = ({ change, side }: { change: Change; side: 'before' | 'after' }) =>
 export const Diff = ({ before, after }: { before: unknown; after: unknown }) => {
   const t = useTexts(designTexts);
   const changes = useMemo(() => changesOf(before ?? {}, after ?? {}), [before, after]);
-  if (changes.length === 0) return <p className={look.quiet}>{t('diff.none')}</p>;
+  if (changes.length === 0) return <p className="quiet">{t('diff.none')}</p>;
   return (
-    <table className={`${look.table} ${css.diff}`} data-testid="audit-diff">
+    <table className={`table ${css.diff}`} data-testid="audit-diff">
       <thead>
         <tr>
           <th scope="col">{t('diff.field')}</th>

@@ -1,6 +1,5 @@
 import { type ReactNode, useId } from 'react';
 import css from './Field.module.css';
-import look from './Look.module.css';
 
 /** Attributes that a field passes to its control. */
 export type Control = {
@@ -42,12 +41,12 @@ export const Field = (props: {
         ...(describedBy && { 'aria-describedby': describedBy }),
       })}
       {props.hint !== undefined && (
-        <div className={look.quiet} id={`${id}-hint`}>
+        <div className="quiet" id={`${id}-hint`}>
           {props.hint}
         </div>
       )}
       {props.error && (
-        <div className={`${look.quiet} ${look.bad}`} id={`${id}-error`}>
+        <div className="quiet bad" id={`${id}-error`}>
           {props.error}
         </div>
       )}

@@ -1,6 +1,5 @@
 import type { ComponentPropsWithRef, ReactNode } from 'react';
 import { Field } from './Field.tsx';
-import look from './Look.module.css';
 
 /** The usual controls, each with its label, hint and error. Other attributes belong to the control. */
 
@@ -38,7 +37,7 @@ export const TextField = ({
   <Field {...{ label, hint, error }} {...(required && { required })}>
     {(control) => (
       <textarea
-        {...(isCode && { className: look.mono, spellCheck: false })}
+        {...(isCode && { className: 'mono', spellCheck: false })}
         {...area}
         {...control}
         onChange={({ target }) => onChange(target.value)}

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import css from './Layout.module.css';
-import look from './Look.module.css';
 
 /** The frame of a screen: title, count, purpose, actions and content. */
 export const Page = (props: {
@@ -13,15 +12,15 @@ export const Page = (props: {
   children: ReactNode;
 }) => (
   <div className={css.page} data-fills={props.fills || undefined}>
-    <header className={css.head}>
+    <header className={`row spread ${css.head}`}>
       <div>
         <h1 className={css.title}>
           {props.title}
-          {props.count !== undefined && <span className={css.count}>{props.count}</span>}
+          {props.count !== undefined && <span className={`quiet number ${css.count}`}>{props.count}</span>}
         </h1>
-        {props.purpose && <p className={css.purpose}>{props.purpose}</p>}
+        {props.purpose && <p className={`soft ${css.purpose}`}>{props.purpose}</p>}
       </div>
-      {props.actions && <div className={css.actions}>{props.actions}</div>}
+      {props.actions && <div className={`row ${css.actions}`}>{props.actions}</div>}
     </header>
     {props.children}
   </div>
@@ -37,11 +36,11 @@ export const Card = (props: {
   className?: string | undefined;
   children: ReactNode;
 }) => (
-  <section className={`${css.card} ${props.className ?? ''}`} aria-label={props.title}>
-    <header className={css.cardHead}>
+  <section className={`card column ${props.className ?? ''}`} aria-label={props.title}>
+    <header className={`bar spread ${css.cardHead}`}>
       <h2 className={css.cardTitle}>
         {props.title}
-        {props.note !== undefined && <span className={css.cardNote}>{props.note}</span>}
+        {props.note !== undefined && <span className={`quiet ${css.cardNote}`}>{props.note}</span>}
       </h2>
       {props.actions}
     </header>
@@ -57,12 +56,12 @@ export const Stat = (props: {
   note?: ReactNode;
   tone?: 'warn' | 'error' | undefined;
 }) => (
-  <div className={css.stat}>
-    <span className={css.statLabel}>{props.label}</span>
-    <span className={`${css.statValue} ${look.tone}`} data-tone={props.tone}>
+  <div className="column">
+    <span className="small">{props.label}</span>
+    <span className={`${css.statValue} tone`} data-tone={props.tone}>
       {props.value}
     </span>
-    {props.note !== undefined && <span className={look.quiet}>{props.note}</span>}
+    {props.note !== undefined && <span className="quiet">{props.note}</span>}
   </div>
 );
 
@@ -71,7 +70,7 @@ export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value:
   <dl className={css.facts}>
     {rows.map(([name, value]) => (
       <div key={name} style={{ display: 'contents' }}>
-        <dt>{name}</dt>
+        <dt className="soft">{name}</dt>
         <dd>{value}</dd>
       </div>
     ))}

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import { Icon, type IconName } from './Icon.tsx';
-import look from './Look.module.css';
 import css from './Notice.module.css';
 
 export type NoticeTone = 'neutral' | 'warn' | 'error';
@@ -20,24 +19,22 @@ export const Notice = (props: {
   const icon = props.icon ?? (tone === 'neutral' ? 'info' : tone);
   return (
     <div
-      className={css.notice}
+      className={`tint ${css.notice}`}
       data-tone={tone}
       data-plain={props.plain || undefined}
       role={tone === 'error' ? 'alert' : undefined}
     >
       <Icon name={icon} />
-      <div className={css.body}>
+      <div className="grow">
         <div className={css.title}>{props.title}</div>
-        {props.children && <div className={css.text}>{props.children}</div>}
-        {props.actions && <div className={css.actions}>{props.actions}</div>}
+        {props.children && <div className="soft">{props.children}</div>}
+        {props.actions && <div className={`row ${css.actions}`}>{props.actions}</div>}
       </div>
     </div>
   );
 };
 
-export const RequestLine = ({ children }: { children: ReactNode }) => (
-  <div className={look.mono}>{children}</div>
-);
+export const RequestLine = ({ children }: { children: ReactNode }) => <div className="mono">{children}</div>;
 
 /** Shown instead of an empty list: what it would contain, and the first action. */
 export const EmptyState = (props: {
@@ -47,10 +44,10 @@ export const EmptyState = (props: {
   children?: ReactNode;
   actions?: ReactNode;
 }) => (
-  <div className={css.empty}>
+  <div className={`stack ${css.empty}`}>
     {props.isScreen ? <h1>{props.title}</h1> : <h2>{props.title}</h2>}
     {props.children && <p>{props.children}</p>}
-    {props.actions && <div className={css.actions}>{props.actions}</div>}
+    {props.actions && <div className={`row ${css.actions}`}>{props.actions}</div>}
   </div>
 );
 

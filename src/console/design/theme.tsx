@@ -13,6 +13,7 @@ import '@mantine/core/styles/Tooltip.css';
 import './tokens.css';
 import './mantine.css';
 import './global.css';
+import './utilities.css';
 
 /**
  * Mantine provides behavior (focus, layers, placement), and the design tokens provide the appearance. Mantine writes no

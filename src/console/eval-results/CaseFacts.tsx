@@ -17,13 +17,13 @@ export const CaseFacts = ({ result, fixture }: { result: Result; fixture: Fixtur
   return (
     <>
       {fixture && (
-        <section className={css.section} aria-label={t('item.input')}>
+        <section className="section" aria-label={t('item.input')}>
           <h3>{t('item.input')}</h3>
-          <div className={css.answer}>{redactText(fixture.user_input)}</div>
+          <div className="well">{redactText(fixture.user_input)}</div>
         </section>
       )}
       {expectations.length > 0 && (
-        <section className={css.section} aria-label={t('item.expectation')}>
+        <section className="section" aria-label={t('item.expectation')}>
           <h3>{t('item.expectation')}</h3>
           <ul>
             {expectations.map((sentence) => (
@@ -51,9 +51,9 @@ const Answers = ({ result, recorded }: { result: Result; recorded: string | unde
       <div className={css.answers}>
         {sides.map(([title, said]) =>
           said === undefined ? null : (
-            <section key={title} className={css.section} aria-label={title}>
+            <section key={title} className="section" aria-label={title}>
               <h3>{title}</h3>
-              <div className={css.answer}>
+              <div className="well">
                 {said === '' ? t('item.noAnswer') : <Markdown text={redactText(said)} />}
               </div>
             </section>
@@ -61,7 +61,7 @@ const Answers = ({ result, recorded }: { result: Result; recorded: string | unde
         )}
       </div>
       {before !== undefined && now !== undefined && before !== now && (
-        <details className={css.section}>
+        <details className="section">
           <summary>{t('item.answerDiff')}</summary>
           <Diff before={{ answer: before }} after={{ answer: now }} />
         </details>

@@ -6,7 +6,6 @@ import { useTexts } from '../i18n/locale.ts';
 import { useQueryState } from '../list/use-query-state.ts';
 import { CaseFacts } from './CaseFacts.tsx';
 import { type Result, resultsOf, type Side } from './compare.ts';
-import css from './EvalResults.module.css';
 import { Results } from './Results.tsx';
 import { Banner, Breakdown, SideTotals } from './Totals.tsx';
 import { texts } from './texts.ts';
@@ -90,7 +89,7 @@ export const Comparison = (props: {
         tools={<Controls sides={sides} />}
         about={(result) => <CaseFacts result={result} fixture={fixtures.get(result.item.fixture_id)} />}
       />
-      <div className={css.columns}>
+      <div className="halves">
         {props.children}
         <Breakdown items={after.items} />
       </div>

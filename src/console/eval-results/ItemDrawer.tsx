@@ -7,7 +7,6 @@ import { useFormat, useTexts } from '../i18n/locale.ts';
 import { FigureTable } from '../list/FigureTable.tsx';
 import { TraceView } from '../run-view/RunView.tsx';
 import type { Result } from './compare.ts';
-import css from './EvalResults.module.css';
 import { failureText } from './failure-text.ts';
 import { cellText, type Failure } from './report.ts';
 import { texts } from './texts.ts';
@@ -28,7 +27,7 @@ const Sequence = ({ failure }: { failure: Failure }) => {
     isWrong: expected[place] !== actual[place],
   }));
   return (
-    <section className={css.section} aria-label={t('item.tools')}>
+    <section className="section" aria-label={t('item.tools')}>
       <h3>{t('item.tools')}</h3>
       <FigureTable
         label={t('item.tools')}
@@ -76,13 +75,13 @@ export const ItemDrawer = (props: {
         </>
       }
     >
-      {isGone && <p className={css.bad}>{t('item.gone')}</p>}
+      {isGone && <p className="bad">{t('item.gone')}</p>}
       {report.failures.length > 0 && (
-        <section className={css.section} aria-label={t('item.failures')}>
+        <section className="section" aria-label={t('item.failures')}>
           <h3>{t('item.failures')}</h3>
-          <ul className={css.list}>
+          <ul className="stack">
             {report.failures.map((failure) => (
-              <li key={JSON.stringify(failure)} className={css.bad}>
+              <li key={JSON.stringify(failure)} className="bad">
                 {failureText(failure, t)}
               </li>
             ))}
@@ -97,12 +96,12 @@ export const ItemDrawer = (props: {
       {props.about}
       {sequence && <Sequence failure={sequence} />}
       {report.judge_reasoning && (
-        <section className={css.section} aria-label={t('item.judge')}>
+        <section className="section" aria-label={t('item.judge')}>
           <h3>{t('item.judge')}</h3>
           <p>{redactText(report.judge_reasoning)}</p>
         </section>
       )}
-      <section className={css.section} aria-label={t('item.facts')}>
+      <section className="section" aria-label={t('item.facts')}>
         <h3>{t('item.facts')}</h3>
         <Facts
           rows={[
@@ -126,7 +125,7 @@ export const ItemDrawer = (props: {
         />
       </section>
       {item.trace_run_id !== undefined && (
-        <section className={css.section} aria-label={t('item.trace')}>
+        <section className="section" aria-label={t('item.trace')}>
           <h3>{t('item.trace')}</h3>
           <TraceView id={item.trace_run_id} />
         </section>

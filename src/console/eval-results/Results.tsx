@@ -5,7 +5,7 @@ import { Chip, type Tone } from '../design/Chip.tsx';
 import { FilterSelect } from '../design/Field.tsx';
 import { EmptyState } from '../design/Notice.tsx';
 import type { Fixture } from '../fixtures/dataset.ts';
-import { type Say, useFormat, useTexts } from '../i18n/locale.ts';
+import { type Format, type Say, useFormat, useTexts } from '../i18n/locale.ts';
 import type { Column } from '../list/column.ts';
 import { List } from '../list/List.tsx';
 import { useQueryState } from '../list/use-query-state.ts';
@@ -33,7 +33,6 @@ const VERDICT_TONES: Readonly<Record<Verdict, Tone>> = {
   better: 'success',
 };
 
-type Format = ReturnType<typeof useFormat>;
 type Translate = Say<keyof typeof texts.en>;
 
 const problemsOf = ({ failures }: Report, t: Translate): string =>
@@ -49,7 +48,7 @@ const outcomeText = (report: Report, t: Translate): string => {
 /** The outcome of one side: its status, and why it failed or what it answered. */
 const Outcome = ({ item }: { item: Item | undefined }) => {
   const t = useTexts(texts);
-  if (!item) return <span className={css.quiet}>{t('absent')}</span>;
+  if (!item) return <span className="quiet">{t('absent')}</span>;
   const status = statusOf(item.report);
   return (
     <>

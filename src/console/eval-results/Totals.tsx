@@ -11,7 +11,6 @@ import {
   totalsOf,
   type Verdict,
 } from './compare.ts';
-import css from './EvalResults.module.css';
 import type { Item } from './report.ts';
 import { texts } from './texts.ts';
 
@@ -25,7 +24,13 @@ export const Banner = ({ results, before }: { results: readonly Result[]; before
   const count = results.filter(blocks).length;
   const verdict = count > 0 ? 'blocking' : 'clean';
   return (
-    <p className={css.banner} role="status" data-testid="eval-diff-banner" data-verdict={verdict}>
+    <p
+      className="row inset tint"
+      data-tone={count > 0 ? 'error' : 'success'}
+      role="status"
+      data-testid="eval-diff-banner"
+      data-verdict={verdict}
+    >
       <strong>{t(`verdict.${verdict}`, { count, before: before.label })}</strong>
       {VERDICTS.map((one) => [one, results.filter((result) => result.verdict === one).length] as const)
         .filter(([, many]) => many > 0)
@@ -60,12 +65,12 @@ export const SideTotals = ({ sides }: { sides: readonly Side[] }) => {
     const { counts, tokens, durationMs, cost } = totals;
     const rate = passRateOf(totals);
     const changed = (of: (side: Totals) => number | undefined) => (
-      <small>{base && change(of(totals), of(base))}</small>
+      <small className="quiet">{base && change(of(totals), of(base))}</small>
     );
     return [
       <strong key="rate">{rate === undefined ? '—' : format.percent(rate)}</strong>,
       format.number(counts.passed),
-      <span key="failed" className={counts.failed > 0 ? css.bad : undefined}>
+      <span key="failed" className={counts.failed > 0 ? 'bad' : undefined}>
         {format.number(counts.failed)}
       </span>,
       ...(hasUnplayable ? [format.number(counts.unplayable)] : []),
@@ -84,7 +89,7 @@ export const SideTotals = ({ sides }: { sides: readonly Side[] }) => {
     ];
   };
   return (
-    <div className={css.totals}>
+    <div className="card clip">
       <FigureTable
         label={t('totals')}
         columns={[
@@ -137,7 +142,7 @@ export const Breakdown = ({ items }: { items: readonly Item[] }) => {
               key: `${agent} ${tool}`,
               name: (
                 <>
-                  <code>{tool}</code> <span className={css.quiet}>{agent}</span>
+                  <code>{tool}</code> <span className="quiet">{agent}</span>
                 </>
               ),
               figures: [calls, failed, fixtures].map(format.number),

@@ -1,5 +1,4 @@
 import { buttonLook } from '../design/Button.tsx';
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { texts } from './texts.ts';
@@ -10,7 +9,7 @@ export const AgentStep = () => {
   const t = useTexts(texts);
   const demo = useDemoAgent();
   return (
-    <div className={look.row}>
+    <div className="row">
       <ScreenLink to={`/agents/new?from=${encodeURIComponent(demo)}`} className={buttonLook}>
         {t('agent.copy', { agent: demo })}
       </ScreenLink>

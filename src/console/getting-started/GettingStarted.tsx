@@ -3,7 +3,6 @@ import { useAtom } from '../data/use-atom.ts';
 import { Button } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Card } from '../design/Layout.tsx';
-import look from '../design/Look.module.css';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { AgentStep } from './AgentStep.tsx';
@@ -40,7 +39,7 @@ const StepItem = (props: {
       <h3>
         <button
           type="button"
-          className={`${look.item} ${css.head}`}
+          className={`item ${css.head}`}
           aria-expanded={isOpen}
           aria-controls={id}
           onClick={props.onToggle}
@@ -48,20 +47,17 @@ const StepItem = (props: {
           <span className={css.mark} aria-hidden="true">
             {isDone ? <Icon name="check" size={14} /> : format.number(props.number)}
           </span>
-          <span className={look.grow}>{t(`${step}.title`)}</span>
-          <span
-            className={`${css.state} ${look.quiet} ${look.tone}`}
-            data-tone={isDone ? 'success' : undefined}
-          >
+          <span className="grow">{t(`${step}.title`)}</span>
+          <span className={`${css.state} quiet tone`} data-tone={isDone ? 'success' : undefined}>
             {t(isDone ? 'done' : 'open')}
           </span>
           <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} size={14} />
         </button>
       </h3>
-      <div id={id} className={`${look.stack} ${css.content}`} hidden={!isOpen}>
+      <div id={id} className={`stack ${css.content}`} hidden={!isOpen}>
         {isOpen && (
           <Suspense fallback={<SkeletonRows rows={2} />}>
-            <p className={css.text}>{t(`${step}.text`)}</p>
+            <p className="soft">{t(`${step}.text`)}</p>
             {CONTENTS[step]()}
           </Suspense>
         )}
@@ -86,7 +82,7 @@ const Guide = ({ done, className }: { done: Done; className: string | undefined 
         </Button>
       }
     >
-      <ol className={look.divided} onClickCapture={() => chooseGuide('shown')}>
+      <ol className="divided" onClickCapture={() => chooseGuide('shown')}>
         {STEPS.map((step, index) => (
           <StepItem
             key={step}

@@ -3,7 +3,6 @@ import { WEATHER_QUESTION } from '../../schema/demo-question.ts';
 import { Composer } from '../chat/Composer.tsx';
 import { useAtom } from '../data/use-atom.ts';
 import { Button } from '../design/Button.tsx';
-import look from '../design/Look.module.css';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { locale, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
@@ -32,15 +31,15 @@ export const Hello = ({ agentId, demoQuestion }: { agentId: string; demoQuestion
   const weather = WEATHER_QUESTION[useAtom(locale)];
   const questions = [t('hello.message'), ...(demoQuestion ? [weather] : [])];
   return (
-    <div className={`${look.stack} ${css.hello}`}>
+    <div className="stack narrow">
       {hasBegun && (
-        <div className={`${look.card} ${css.talk}`}>
+        <div className={`card column ${css.talk}`}>
           <Suspense fallback={<SkeletonRows rows={2} />}>
             <HelloTalk agentId={agentId} threadId={threadId} sent={sent} onState={setTalk} />
           </Suspense>
         </div>
       )}
-      <div className={look.row}>
+      <div className="row">
         {questions.map((question) => (
           <Button key={question} icon="send" disabled={isBusy} onClick={() => send(question)}>
             {question}

@@ -2,7 +2,6 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Chart as ChartData } from '../../schema/chart.ts';
 import { useResource } from '../data/queries.ts';
 import { Button, buttonLook } from '../design/Button.tsx';
-import look from '../design/Look.module.css';
 import { Scroller } from '../design/Scroller.tsx';
 import { useEvents } from '../event-log/use-events.ts';
 import { useTexts } from '../i18n/locale.ts';
@@ -76,7 +75,7 @@ const Replay = ({ run }: { run: Run }) => {
   const states = moment.states.join(' ');
   return (
     <>
-      <Scroller ref={frame} label={t('watch.chart')} className={`${look.card} ${css.chart}`}>
+      <Scroller ref={frame} label={t('watch.chart')} className={`card ${css.chart}`}>
         <div style={{ width: chart.width, height: chart.height }}>
           <Chart
             chart={chart}
@@ -87,7 +86,7 @@ const Replay = ({ run }: { run: Run }) => {
           />
         </div>
       </Scroller>
-      <div className={look.row}>
+      <div className="row">
         <code className={css.now} data-testid="guide-state">
           {states}
         </code>
@@ -110,7 +109,7 @@ const WatchStep = () => {
   const newest = useResource(NEWEST).data;
   const run = newest?.items[0];
   if (run) return <Replay key={run.run_id} run={run} />;
-  return newest ? <p className={css.text}>{t('watch.none')}</p> : null;
+  return newest ? <p className="soft">{t('watch.none')}</p> : null;
 };
 
 export default WatchStep;

@@ -87,3 +87,5 @@ export const useFormat = () => {
     [language, where],
   );
 };
+
+export type Format = ReturnType<typeof useFormat>;

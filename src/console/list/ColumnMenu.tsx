@@ -63,7 +63,7 @@ export const ColumnMenu = <Row,>(props: {
       </Popover.Target>
       <Popover.Dropdown p={6}>
         {ordered.map((column, index) => (
-          <div key={column.id} className={css.menuRow}>
+          <div key={column.id} className={`row spread ${css.menuRow}`}>
             <CheckField
               label={column.label}
               checked={isShown(column, choice)}

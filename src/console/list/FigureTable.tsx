@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
-import { Scroller } from '../design/Scroller.tsx';
-import css from './FigureTable.module.css';
+import { type DataColumn, DataTable } from '../design/DataTable.tsx';
 
 export type FigureRow = {
   key: string;
@@ -16,27 +15,16 @@ export const FigureTable = (props: {
   rows: readonly FigureRow[];
   hasTexts?: boolean;
 }) => (
-  <Scroller label={props.label} className={css.scroller}>
-    <table className={css.table} data-texts={props.hasTexts || undefined}>
-      <thead>
-        <tr>
-          {props.columns.map((column) => (
-            <th key={column} scope="col">
-              {column}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {props.rows.map(({ key, name, figures, isWrong }) => (
-          <tr key={key} data-wrong={isWrong || undefined}>
-            <th scope="row">{name}</th>
-            {figures.map((figure, place) => (
-              <td key={props.columns[place + 1]}>{figure}</td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </Scroller>
+  <DataTable
+    label={props.label}
+    rows={props.rows}
+    rowId={({ key }) => key}
+    isWrong={({ isWrong }) => isWrong}
+    columns={props.columns.map(
+      (label, place): DataColumn<FigureRow> =>
+        place === 0
+          ? { label, look: 'name', cell: ({ name }) => name }
+          : { label, look: props.hasTexts ? undefined : 'number', cell: ({ figures }) => figures[place - 1] },
+    )}
+  />
 );

@@ -3,7 +3,7 @@ import { useAtom } from '../data/use-atom.ts';
 import { Button } from '../design/Button.tsx';
 import { CheckField, controlLook, FilterSelect, filterLook } from '../design/Field.tsx';
 import { Icon } from '../design/Icon.tsx';
-import { useFormat, useTexts, zone } from '../i18n/locale.ts';
+import { type Format, useFormat, useTexts, zone } from '../i18n/locale.ts';
 import css from './List.module.css';
 import { TextFilter } from './TextFilter.tsx';
 import { listTexts } from './texts.ts';
@@ -21,8 +21,6 @@ export type Filter = { key: string; label: string; title?: string } & (
   | { kind: 'flag' }
   | { kind: 'time' }
 );
-
-type Format = ReturnType<typeof useFormat>;
 
 const partsOf = (value = ''): string[] => value.split(',').filter(Boolean);
 
@@ -78,7 +76,7 @@ const FilterField = ({ filter }: { filter: Filter }) => {
       const chosen = partsOf(value);
       return (
         <fieldset className={css.choices}>
-          <legend>{label}</legend>
+          <legend className="small">{label}</legend>
           {filter.options.map(([one, name]) => (
             <CheckField
               key={one}
@@ -139,11 +137,11 @@ export const FilterBar = ({ filters }: { filters: readonly Filter[] }) => {
           <button
             key={`${filter.kind} ${filter.key}`}
             type="button"
-            className={css.filter}
+            className={`row alert ${css.filter}`}
             title={t('removeFilter')}
             onClick={() => remove(filter)}
           >
-            <span>{text}</span>
+            <span className="cut grow">{text}</span>
             <Icon name="close" size={12} />
           </button>
         );

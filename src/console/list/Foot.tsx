@@ -1,7 +1,6 @@
 import { IconButton } from '../design/Button.tsx';
 import { FilterSelect } from '../design/Field.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
-import css from './List.module.css';
 import { SIZES } from './list-state.ts';
 import { listTexts } from './texts.ts';
 import type { Listed } from './use-list.ts';
@@ -13,7 +12,7 @@ export const Foot = <Row,>({ listed }: { listed: Listed<Row> }) => {
   const count = listed.found.length;
   const [from, to] = [(page - 1) * size + 1, Math.min(page * size, count)];
   return (
-    <div className={css.foot}>
+    <div className="row end small number">
       <FilterSelect
         label={t('perPage')}
         value={String(size)}
@@ -23,7 +22,7 @@ export const Foot = <Row,>({ listed }: { listed: Listed<Row> }) => {
       <span>
         {t('range', { from: format.number(from), to: format.number(to), count: format.number(count) })}
       </span>
-      <span className={css.pages}>
+      <span className="row">
         <IconButton
           small
           icon="chevronLeft"

@@ -5,7 +5,6 @@ import { IconButton } from '../design/Button.tsx';
 import { Dot } from '../design/Chip.tsx';
 import { useNow } from '../design/Time.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
-import css from './List.module.css';
 import { listTexts } from './texts.ts';
 
 export type Fresh = {
@@ -35,7 +34,7 @@ export const Freshness = ({ at, busy, refresh, every }: Fresh) => {
   if (at === 0) return null;
   const isStale = isCut || (every !== undefined && now - at > MISSED * every);
   return (
-    <span className={css.fresh}>
+    <span className="row quiet">
       {isStale && <Dot tone="none" />}
       {isCut ? t('asOf', { time: format.clock(at) }) : t('updated', { age: format.age(at, now) })}
       <IconButton small icon="refresh" label={t('refresh')} onClick={refresh} disabled={busy} />

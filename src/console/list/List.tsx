@@ -46,7 +46,7 @@ export const List = <Row,>(props: ListProps<Row>) => {
   const chosen = listed.found.filter((row) => selected.has(rowId(row)));
   return (
     <div className={css.list}>
-      <div className={css.bar}>
+      <div className="row">
         <SearchBox
           value={listed.state.q}
           placeholder={props.searchPlaceholder ?? t('search')}
@@ -87,7 +87,7 @@ export const List = <Row,>(props: ListProps<Row>) => {
           {!unpaged && (listed.found.length > SIZES[0] || listed.state.page > 1) && <Foot listed={listed} />}
         </>
       )}
-      {props.after && <div className={css.more}>{props.after}</div>}
+      {props.after && <div className="row center small number">{props.after}</div>}
     </div>
   );
 };

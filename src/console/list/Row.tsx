@@ -100,7 +100,7 @@ const RowOf = <R,>(props: RowProps<R>) => {
       ))}
       {(actions || menu) && (
         <td data-actions>
-          <span className={css.rowActions}>
+          <span className="row end">
             {actions?.(row)}
             {menu && <RowMenu id={id} items={menu(row)} />}
           </span>

@@ -14,7 +14,7 @@ export const SearchBox = (props: {
 }) => {
   const [typed, setTyped] = useTyped(props.value, PAUSE_MS, props.onChange);
   return (
-    <div className={css.search}>
+    <div className={`row quiet ${css.search}`}>
       <Icon name="search" />
       <input
         type="search"

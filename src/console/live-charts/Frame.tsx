@@ -88,10 +88,10 @@ export const Frame = (props: {
     return () => element?.removeEventListener('wheel', onWheel);
   }, [go]);
   return (
-    <div className={css.place}>
-      <div className={css.bar}>
+    <div className={`column ${css.place}`}>
+      <div className={`bar ${css.bar}`}>
         {props.bar}
-        <span className={css.push} />
+        <span className="push" />
         {levels > 1 && (
           <Segmented
             label={t('detail')}
@@ -109,10 +109,7 @@ export const Frame = (props: {
         <IconButton small icon="fit" label={t('fit')} onClick={() => setZoom(undefined)} />
       </div>
       <Scroller ref={frame} label={t('chart')} className={css.frame}>
-        <div
-          className={css.sheet}
-          style={{ width: props.size.width * scale, height: props.size.height * scale }}
-        >
+        <div className="sheet" style={{ width: props.size.width * scale, height: props.size.height * scale }}>
           {props.children}
         </div>
       </Scroller>

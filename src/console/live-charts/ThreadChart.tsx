@@ -65,7 +65,7 @@ const ThreadChart = ({ threadId }: { threadId: string }) => {
         <Frame
           size={chart}
           smallest={SMALLEST_COMPACT}
-          bar={<span className={css.none}>{t('thread.none')}</span>}
+          bar={<span className="small">{t('thread.none')}</span>}
         >
           <Chart chart={chart} label={t('thread.title')} />
         </Frame>

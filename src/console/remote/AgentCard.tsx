@@ -4,7 +4,6 @@ import { Chip } from '../design/Chip.tsx';
 import { Json } from '../design/Json.tsx';
 import { Facts } from '../design/Layout.tsx';
 import { Notice } from '../design/Notice.tsx';
-import css from '../entry/Entry.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { factsOf, type RemoteStatus, refusedHostIn } from './status.ts';
@@ -16,7 +15,7 @@ const Words = ({ words }: { words: readonly string[] }) =>
   words.length === 0 ? (
     <>—</>
   ) : (
-    <span className={css.row}>
+    <span className="row">
       {words.map((word) => (
         <Chip key={word}>{word}</Chip>
       ))}
@@ -41,7 +40,7 @@ export const AgentCard = ({ server, status }: { server: string; status: RemoteSt
     );
   const facts = factsOf(card);
   return (
-    <div className={css.list}>
+    <div className="stack">
       <Facts
         rows={[
           ...(['name', 'version', 'description'] as const).map((key) => [t(key), facts[key] ?? '—'] as const),
@@ -53,11 +52,11 @@ export const AgentCard = ({ server, status }: { server: string; status: RemoteSt
           ],
           [
             t('skills'),
-            <ul key="skills" className={css.list}>
+            <ul key="skills" className="stack">
               {facts.skills.map((skill) => (
                 <li key={skill.name}>
                   <strong>{skill.name}</strong> <Words words={skill.tags} />
-                  {skill.description && <div className={css.quiet}>{skill.description}</div>}
+                  {skill.description && <div className="quiet">{skill.description}</div>}
                 </li>
               ))}
             </ul>,

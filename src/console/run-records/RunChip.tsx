@@ -29,7 +29,7 @@ export const RunWords = ({
   mark: (text: string) => ReactNode;
 }) =>
   run.preview === undefined ? (
-    <span className={css.mono}>{shortId(run.run_id)}</span>
+    <span className="mono">{shortId(run.run_id)}</span>
   ) : (
     <span dir="auto">{mark(run.preview)}</span>
   );
@@ -53,8 +53,8 @@ export const RunReason = ({ run, note }: { run: Run; note?: string | undefined }
   const words = [note, text && t(text)].filter(Boolean).join(' · ');
   if (words === '' && detail === '') return null;
   return (
-    <span className={css.reason} title={`${words} ${detail}`.trim()}>
-      {words} {detail !== '' && <span className={css.quiet}>{detail}</span>}
+    <span className={`cut ${css.reason}`} title={`${words} ${detail}`.trim()}>
+      {words} {detail !== '' && <span className="quiet">{detail}</span>}
     </span>
   );
 };
@@ -71,7 +71,7 @@ export const RunOutcome = ({ run, note }: { run: Run; note?: string | undefined 
 export const shortId = (id: string): string => (id.length > 14 ? `…${id.slice(-12)}` : id);
 
 export const RunLink = ({ id }: { id: string }) => (
-  <ScreenLink to={runHref(id)} className={css.mono} title={id}>
+  <ScreenLink to={runHref(id)} className="mono" title={id}>
     {shortId(id)}
   </ScreenLink>
 );

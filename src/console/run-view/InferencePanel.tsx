@@ -58,10 +58,10 @@ const Tools = ({ tools }: Pick<Recorded, 'tools'>) => {
   const found = tools.filter(({ id }) => id.toLowerCase().includes(q.trim().toLowerCase()));
   const tool = tools.find(({ id }) => id === open);
   return (
-    <details className={css.section}>
+    <details className="section">
       <summary>{t('input.tools', { count: tools.length })}</summary>
       {tools.length > MANY_TOOLS && <SearchBox value={q} placeholder={t('input.filter')} onChange={setQ} />}
-      <div className={css.chips}>
+      <div className={`row ${css.chips}`}>
         {found.map(({ id }) => (
           <button
             key={id}
@@ -92,21 +92,21 @@ const Input = ({ recorded }: { recorded: Recorded }) => {
   return (
     <>
       {system !== undefined && system !== '' && (
-        <details className={css.section} open={system.length < 600}>
+        <details className="section" open={system.length < 600}>
           <summary>{t('input.system', { count: format.number(system.length) })}</summary>
-          <pre className={css.text}>{redactText(system)}</pre>
+          <pre className="well mono">{redactText(system)}</pre>
         </details>
       )}
       {tools.length > 0 && <Tools tools={tools} />}
-      <section className={css.section} aria-label={t('input.messages')}>
+      <section className="section" aria-label={t('input.messages')}>
         <h3>{t('input.messages')}</h3>
-        {omitted > 0 && <p className={css.quiet}>{t('input.omitted', { count: format.number(omitted) })}</p>}
+        {omitted > 0 && <p className="quiet">{t('input.omitted', { count: format.number(omitted) })}</p>}
         {earlier > 0 && (
           <Button small onClick={() => setWhole(true)}>
             {t('input.earlier', { count: earlier })}
           </Button>
         )}
-        {messages.length === 0 && <p className={css.quiet}>{t('input.none')}</p>}
+        {messages.length === 0 && <p className="quiet">{t('input.none')}</p>}
         <Transcript messages={messages.slice(earlier)} place="inference" />
       </section>
     </>
@@ -116,7 +116,7 @@ const Input = ({ recorded }: { recorded: Recorded }) => {
 const Output = ({ span, recorded }: { span: Span; recorded: Recorded }) => {
   const t = useTexts(texts);
   if (span.error) return null;
-  if (!recorded.response) return <p className={css.quiet}>{t('output.none')}</p>;
+  if (!recorded.response) return <p className="quiet">{t('output.none')}</p>;
   return <Transcript messages={[recorded.response]} place="inference" />;
 };
 

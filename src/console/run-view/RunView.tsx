@@ -44,7 +44,7 @@ export const RunView = (props: {
   };
   return (
     <div className={css.view} data-narrow={props.isNarrow || undefined}>
-      <div className={css.main}>
+      <div className="card clip">
         {props.head}
         {props.content || (
           <Waterfall
@@ -57,7 +57,7 @@ export const RunView = (props: {
           />
         )}
       </div>
-      <div className={css.side}>
+      <div className={`stack ${css.side}`}>
         {span && !props.content && (
           <SpanPanel story={shown} span={span} at={isOther ? undefined : at} isOwn={!isOther} />
         )}

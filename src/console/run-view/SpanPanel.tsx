@@ -23,7 +23,7 @@ import { Usage } from './Usage.tsx';
 /** The details of the selected span. */
 
 const Section = ({ title, children }: { title: string; children: ReactNode }) => (
-  <section className={css.section} aria-label={title}>
+  <section className="section" aria-label={title}>
     <h3>{title}</h3>
     {children}
   </section>
@@ -33,7 +33,7 @@ const isPlain = (value: unknown): boolean => typeof value !== 'object' || value 
 
 /** The data of a result: a text, the fields of a flat object, or JSON. */
 const Data = ({ value, label }: { value: unknown; label: string }) => {
-  if (typeof value === 'string') return <pre className={css.text}>{redactText(value)}</pre>;
+  if (typeof value === 'string') return <pre className="well mono">{redactText(value)}</pre>;
   const rows = isObject(value) ? Object.entries(value) : [];
   if (rows.length > 0 && rows.every(([, each]) => isPlain(each))) {
     return <Facts rows={rows.map(([name, each]) => [name, redactText(String(each ?? '—'))] as const)} />;
@@ -45,7 +45,7 @@ const Data = ({ value, label }: { value: unknown; label: string }) => {
 const Folded = ({ title, children }: { title: string; children: () => ReactNode }) => {
   const [isOpen, setOpen] = useState(false);
   return (
-    <details className={css.section} onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details className="section" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>{title}</summary>
       {isOpen && children()}
     </details>
@@ -90,7 +90,7 @@ const State = ({ story, at }: { story: Story; at: number | undefined }) => {
       {state !== undefined && state !== null && (
         <Folded title={t('state')}>{() => <Json value={state} label={t('state')} />}</Folded>
       )}
-      {shots.length === 0 && story.run && <p className={css.quiet}>{t('state.notCaptured')}</p>}
+      {shots.length === 0 && story.run && <p className="quiet">{t('state.notCaptured')}</p>}
     </>
   );
 };
@@ -193,16 +193,16 @@ export const SpanPanel = (props: {
   const { name, server, agent } = span.kind === 'tool' ? toolName(span.name) : { name: span.name };
   const kind = t(agent === undefined ? `span.${span.kind}` : 'span.delegate');
   return (
-    <section className={css.panel} aria-label={t('panel')} data-testid="span-panel">
-      <header className={css.panelHead}>
+    <section className="card clip" aria-label={t('panel')} data-testid="span-panel">
+      <header className={`bar ${css.panelHead}`}>
         <h2>
-          <span className={css.kind}>{kind}</span> <code>{name}</code>
+          <span className={`quiet fixed ${css.kind}`}>{kind}</span> <code>{name}</code>
         </h2>
         {server !== undefined && <Chip>{server}</Chip>}
         {span.attempt !== undefined && <Chip>{t('attempt', { attempt: span.attempt })}</Chip>}
         {span.hasFailed && <Chip tone="error">{t('failed')}</Chip>}
       </header>
-      <div className={css.panelBody} key={span.id}>
+      <div className={`stack ${css.panelBody}`} key={span.id}>
         {span.hasFailed && span.error && span.kind !== 'run' && (
           <Notice tone="error" title={redactText(span.error)} />
         )}

@@ -1,7 +1,7 @@
 import { addUsd } from '../../schema/usd.ts';
 import { EmptyState } from '../design/Notice.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
-import css from './RunView.module.css';
+import { FigureTable } from '../list/FigureTable.tsx';
 import type { Span } from './span.ts';
 import { texts } from './texts.ts';
 import { type ModelUsage, usageOf } from './usage.ts';
@@ -23,31 +23,25 @@ export const Usage = (props: { spans: readonly Span[]; costUsd: number | undefin
   };
   return (
     <>
-      <table className={css.usage}>
-        <thead>
-          <tr>
-            {(['model', 'inferences', 'input', 'output', 'cost'] as const).map((each) => (
-              <th key={each} scope="col">
-                {t(`usage.${each}`)}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {[...models, ...(models.length > 1 || total.cost !== models[0]?.cost ? [total] : [])].map(
-            (each) => (
-              <tr key={each.model}>
-                <td>{each === total ? each.model : <code>{each.model}</code>}</td>
-                <td>{format.number(each.inferences)}</td>
-                <td>{format.number(each.input)}</td>
-                <td>{format.number(each.output)}</td>
-                <td>{each.cost === undefined ? '—' : format.usd(each.cost)}</td>
-              </tr>
-            ),
-          )}
-        </tbody>
-      </table>
-      <p className={css.quiet}>{t('usage.children')}</p>
+      <FigureTable
+        label={t('view.usage')}
+        columns={(['model', 'inferences', 'input', 'output', 'cost'] as const).map((each) =>
+          t(`usage.${each}`),
+        )}
+        rows={[...models, ...(models.length > 1 || total.cost !== models[0]?.cost ? [total] : [])].map(
+          (each) => ({
+            key: each.model,
+            name: each === total ? each.model : <code>{each.model}</code>,
+            figures: [
+              format.number(each.inferences),
+              format.number(each.input),
+              format.number(each.output),
+              each.cost === undefined ? '—' : format.usd(each.cost),
+            ],
+          }),
+        )}
+      />
+      <p className="quiet">{t('usage.children')}</p>
     </>
   );
 };

@@ -125,14 +125,15 @@ const Row = (
         onClick={() => props.onSelect({ story: props.story, id: span.id })}
       >
         <span className={css.name} style={{ paddingLeft: indent }}>
-          <span className={css.kind}>{kind}</span> {name !== '' && <span className={css.title}>{name}</span>}{' '}
+          <span className={`quiet fixed ${css.kind}`}>{kind}</span>{' '}
+          {name !== '' && <span className={`mono cut ${css.title}`}>{name}</span>}{' '}
           {server !== undefined && <Chip title={t('server', { server })}>{server}</Chip>}{' '}
-          {failure && <span className={css.error}>{failure}</span>}{' '}
+          {failure && <span className="bad cut">{failure}</span>}{' '}
         </span>
         <span className={css.track}>
           <Bar span={span} range={range} now={now} />
         </span>
-        <span className={css.took}>{took}</span>
+        <span className="small number">{took}</span>
       </button>
     </div>
   );
@@ -145,7 +146,7 @@ const Nested = ({ id, depth, ...shared }: Shared & { id: string; depth: number }
   const t = useTexts(texts);
   const { query, log } = useRunLog(id);
   if (query.data === undefined) {
-    return <p className={css.quiet}>{t(query.error ? 'nested.failed' : 'nested.reading')}</p>;
+    return <p className="quiet">{t(query.error ? 'nested.failed' : 'nested.reading')}</p>;
   }
   return <NestedRows run={query.data} events={log.events} depth={depth} {...shared} />;
 };
@@ -256,7 +257,7 @@ export const Waterfall = (props: {
   const shared = { range, now, selected, onSelect, rowTestId };
   return (
     <div className={css.waterfall} data-testid="run-timeline">
-      <div className={css.head}>
+      <div className="bar spread quiet">
         <span>{t('legend')}</span>
         <Segmented
           label={t('zoom')}
@@ -270,7 +271,7 @@ export const Waterfall = (props: {
         {/* biome-ignore lint/a11y/noStaticElementInteractions: the rows are buttons; keys move between them */}
         <div style={{ minWidth: `${Number(zoom) * 100}%` }} onKeyDown={move}>
           <Ruler range={range} />
-          <ol className={css.rows} style={{ height: virtual.getTotalSize() }}>
+          <ol className={`sheet ${css.rows}`} style={{ height: virtual.getTotalSize() }}>
             {virtual.getVirtualItems().map(({ index, start, key }) => {
               const span = spans[index];
               return (

@@ -5,7 +5,6 @@ import { askForToken } from '../data/session.ts';
 import { signOut } from '../data/sign-out.ts';
 import { Dot } from '../design/Chip.tsx';
 import { Icon } from '../design/Icon.tsx';
-import look from '../design/Look.module.css';
 import { toastError } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
@@ -39,11 +38,11 @@ const Who = ({ who, user }: { who: Identity; user: string }) => {
   const t = useTexts(shellTexts);
   const kind = CREDENTIALS.find((each) => each === who.credential?.kind);
   return (
-    <div className={css.who}>
-      <strong className={look.cut}>{who.name ?? user}</strong>
-      {who.name !== undefined && <span className={look.cut}>{user}</span>}
-      <span className={`${look.quiet} ${look.cut}`}>{t('account.scope', { scope: who.scope ?? '—' })}</span>
-      {kind && <span className={look.quiet}>{t(`account.by.${kind}`)}</span>}
+    <div className={`stack ${css.who}`}>
+      <strong className="cut">{who.name ?? user}</strong>
+      {who.name !== undefined && <span className="cut">{user}</span>}
+      <span className="quiet cut">{t('account.scope', { scope: who.scope ?? '—' })}</span>
+      {kind && <span className="quiet">{t(`account.by.${kind}`)}</span>}
     </div>
   );
 };

@@ -3,7 +3,6 @@ import { useState } from 'react';
 import { useAtom } from '../data/use-atom.ts';
 import { Button, IconButton } from '../design/Button.tsx';
 import { DialogActions } from '../design/Dialog.tsx';
-import look from '../design/Look.module.css';
 import { Ago } from '../design/Time.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
@@ -24,10 +23,10 @@ const Event = ({ event }: { event: Notification }) => {
   const kind = t(`bell.kind.${event.kind}`);
   const text = t(event.text, event.values);
   return (
-    <li>
+    <li className="row spread">
       <div>
         {event.href ? <ScreenLink to={event.href}>{text}</ScreenLink> : text}
-        <div className={look.quiet}>
+        <div className="quiet">
           <Ago at={event.at} />
         </div>
       </div>
@@ -67,7 +66,7 @@ export const Bell = () => {
           <p>{t('bell.empty')}</p>
         ) : (
           <>
-            <ul className={`${css.events} ${look.divided}`}>
+            <ul className={`${css.events} divided`}>
               {all.map((event) => (
                 <Event key={event.id} event={event} />
               ))}

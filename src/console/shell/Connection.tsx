@@ -5,7 +5,6 @@ import { useAtom } from '../data/use-atom.ts';
 import { Dot, type Tone } from '../design/Chip.tsx';
 import { FilterSelect } from '../design/Field.tsx';
 import { Facts } from '../design/Layout.tsx';
-import look from '../design/Look.module.css';
 import { setZone, useTexts, zone } from '../i18n/locale.ts';
 import css from './Topbar.module.css';
 import { shellTexts } from './texts.ts';
@@ -31,7 +30,7 @@ export const useStatus = () => {
 const Preferences = () => {
   const t = useTexts(shellTexts);
   return (
-    <div className={`${look.stack} ${css.preferences}`}>
+    <div className={`stack ruled ${css.preferences}`}>
       <FilterSelect
         label={t('shell.zone')}
         value={useAtom(zone)}
@@ -61,7 +60,11 @@ export const ConnectionDot = () => {
   return (
     <Popover position="bottom-start" trapFocus>
       <Popover.Target>
-        <button type="button" className={css.dot} aria-label={t('shell.connection', { status: label })}>
+        <button
+          type="button"
+          className={`row center push fixed ${css.dot}`}
+          aria-label={t('shell.connection', { status: label })}
+        >
           <Dot tone={tone} />
         </button>
       </Popover.Target>

@@ -11,7 +11,7 @@ export const IdentityNotice = () => {
   const change = useIdentity().data?.identity_changed;
   if (!change) return null;
   return (
-    <div className={css.open} role="note">
+    <div className={`bar tint ${css.open}`} data-tone="warn" role="note">
       <Icon name="warn" />
       <span>{t('identityChanged', { by: change.by, time: format.date(change.at) })}</span>
     </div>

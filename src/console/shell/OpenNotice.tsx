@@ -14,7 +14,7 @@ export const OpenNotice = () => {
   const info = useResource(systemInfo, !isPending && mayUse(who, ['observe'])).data;
   if (info?.open_to_all !== true) return null;
   return (
-    <div className={css.open} role="note">
+    <div className={`bar tint ${css.open}`} data-tone="warn" role="note">
       <Icon name="warn" />
       <span>{t('open.text')}</span>
     </div>

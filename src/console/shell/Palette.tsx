@@ -3,7 +3,6 @@ import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react';
 import { KEYS, readJson, writeKey } from '../data/storage.ts';
 import { useAtom } from '../data/use-atom.ts';
 import { Icon } from '../design/Icon.tsx';
-import look from '../design/Look.module.css';
 import { useReturnFocus } from '../design/use-return-focus.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
@@ -51,13 +50,13 @@ const Results = ({ found, at, listId, open }: ResultsProps) => {
   useEffect(() => {
     document.getElementById(`${listId}-${at}`)?.scrollIntoView({ block: 'nearest' });
   }, [listId, at]);
-  if (found.length === 0) return <p className={css.none}>{t('palette.none')}</p>;
+  if (found.length === 0) return <p className="soft center inset">{t('palette.none')}</p>;
   return (
     <div className={css.results} role="listbox" id={listId} aria-label={t('palette.title')}>
       {sections.map((section) => (
         // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be part of a listbox.
         <div key={section} role="group" aria-label={t(SECTIONS[section])}>
-          <div className={css.section} aria-hidden="true">
+          <div className="quiet inset" aria-hidden="true">
             {t(SECTIONS[section])}
           </div>
           {found.map((item, index) =>
@@ -72,10 +71,8 @@ const Results = ({ found, at, listId, open }: ResultsProps) => {
                 onPointerUp={() => open(item)}
               >
                 <Icon name={item.icon ?? 'chevronRight'} />
-                <span className={look.cut}>{item.label}</span>
-                {item.hint && (
-                  <span className={`${css.hint} ${look.quiet} ${look.cut} ${look.push}`}>{item.hint}</span>
-                )}
+                <span className="cut">{item.label}</span>
+                {item.hint && <span className={`${css.hint} quiet cut push`}>{item.hint}</span>}
                 {item.keys && <Keys keys={item.keys} />}
               </div>
             ) : null,

@@ -1,7 +1,5 @@
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
-import css from './Shell.module.css';
 import type { Screen } from './screen.ts';
 import { shellTexts } from './texts.ts';
 
@@ -9,7 +7,7 @@ import { shellTexts } from './texts.ts';
 export const Places = ({ screens }: { screens: readonly Screen[] }) => {
   const t = useTexts(shellTexts);
   return (
-    <ul className={`${look.row} ${css.places}`}>
+    <ul className="row center">
       {screens.flatMap(({ nav, path, label }) =>
         nav
           ? [

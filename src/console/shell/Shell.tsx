@@ -123,7 +123,7 @@ const Framed = (props: {
         onClose={() => menu(false)}
         tools={<Preferences onKeys={help} />}
       />
-      <div className={css.right}>
+      <div className="column fill">
         <Topbar
           screens={props.screens}
           onMenu={() => menu(true)}

@@ -1,5 +1,4 @@
 import { Dialog, DialogClose } from '../design/Dialog.tsx';
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { Keys } from './Keys.tsx';
 import css from './Shell.module.css';
@@ -83,10 +82,10 @@ export const ShortcutHelp = (props: { screens: readonly Screen[]; path: string; 
       <div className={css.help}>
         {shown.map(({ title, rows }) => (
           <section key={title} aria-label={title}>
-            <h3 className={look.quiet}>{title}</h3>
+            <h3 className="quiet">{title}</h3>
             <dl>
               {rows.map(([keys, text]) => (
-                <div key={keys}>
+                <div key={keys} className="row">
                   <dt>
                     <Keys keys={keys} />
                     <span className="visually-hidden">{keys}</span>

@@ -7,7 +7,6 @@ import { systemInfo } from '../data/resources.ts';
 import { KEYS, readKey, writeKey } from '../data/storage.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import mark from '../mark.svg';
 import { type Badge, useBadges } from './badges.ts';
@@ -35,11 +34,7 @@ const NavLink = ({
         <Icon name={screen.nav.icon} />
         {t(screen.label)}
         {badge && (
-          <span
-            className={`${look.badge} ${look.tint} ${look.push}`}
-            data-tone={badge.tone}
-            aria-hidden="true"
-          >
+          <span className="badge tint push" data-tone={badge.tone} aria-hidden="true">
             {badge.count}
           </span>
         )}
@@ -91,8 +86,8 @@ const Foot = ({ isRail, onRail }: { isRail: boolean; onRail: () => void }) => {
   const { data: who, isPending } = useIdentity();
   const info = useResource(systemInfo, !isPending && mayUse(who, ['observe'])).data;
   return (
-    <div className={css.foot}>
-      <span className={look.cut}>
+    <div className={`row spread quiet ruled ${css.foot}`}>
+      <span className="cut">
         {info || who?.scope === undefined
           ? t('shell.version', { version: info?.version ?? '—', scope: info?.scope_id ?? '—' })
           : t('account.scope', { scope: who.scope })}
@@ -126,13 +121,11 @@ export const Sidebar = (props: {
       {props.isOpen && <div className={css.scrim} onPointerUp={props.onClose} />}
       <aside className={css.sidebar} data-open={props.isOpen || undefined} data-rail={isRail || undefined}>
         <div className={css.head}>
-          <img className={css.mark} src={mark} alt="" />
+          <img src={mark} width={24} height={24} alt="" />
           {!isRail && (
             <>
-              <span className={`${css.name} ${look.cut}`}>Troupe</span>
-              {props.title && (
-                <span className={`${css.scope} ${look.tint} ${look.push} ${look.cut}`}>{props.title}</span>
-              )}
+              <span className={`${css.name} cut`}>Troupe</span>
+              {props.title && <span className="badge tint push cut">{props.title}</span>}
               <ConnectionDot />
             </>
           )}

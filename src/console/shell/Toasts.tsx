@@ -2,7 +2,6 @@ import { useEffect, useState } from 'react';
 import { useAtom } from '../data/use-atom.ts';
 import { Button, IconButton } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
-import look from '../design/Look.module.css';
 import { designTexts } from '../design/texts.ts';
 import { dismissToast, LIFETIME, type Toast, toasts } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
@@ -31,12 +30,12 @@ const OneToast = ({ toast, paused }: { toast: Toast; paused: boolean }) => {
     dismissToast(id);
   };
   return (
-    <div role="alert" className={`${css.toast} ${look.tone}`} data-tone={kind} data-testid={`toast-${kind}`}>
+    <div role="alert" className={`${css.toast} tone`} data-tone={kind} data-testid={`toast-${kind}`}>
       <Icon name={ICONS[kind]} />
       <div className={css.text}>
         <span className="visually-hidden">{own(TONES[kind])}: </span>
         <span>{text}</span>
-        {times > 1 && <span className={look.quiet}> ×{times}</span>}
+        {times > 1 && <span className="quiet"> ×{times}</span>}
         {isOpen && <pre className={css.details}>{details}</pre>}
       </div>
       {details !== undefined && (
@@ -69,7 +68,7 @@ export const Toasts = () => {
       onFocus={() => pause(true)}
       onBlur={() => pause(false)}
     >
-      {earlier > 0 && <div className={look.quiet}>{t('toast.earlier', { count: earlier })}</div>}
+      {earlier > 0 && <div className="quiet">{t('toast.earlier', { count: earlier })}</div>}
       {shown.map((toast) => (
         <OneToast key={toast.id} toast={toast} paused={paused} />
       ))}

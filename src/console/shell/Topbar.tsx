@@ -3,7 +3,6 @@ import { panelOpen, setPanelOpen } from '../assistant-chat/state.ts';
 import { useAtom } from '../data/use-atom.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
-import look from '../design/Look.module.css';
 import { locale, setLocale, useTexts } from '../i18n/locale.ts';
 import { entryNames } from '../navigation/entry-names.ts';
 import { ScreenLink } from '../navigation/links.tsx';
@@ -33,11 +32,11 @@ const Breadcrumb = ({ screens }: { screens: readonly Screen[] }) => {
           <li key={name} aria-current={index === crumbs.length - 1 ? 'page' : undefined}>
             {index > 0 && <Icon name="chevronRight" size={12} />}
             {href !== undefined ? (
-              <ScreenLink to={href} className={look.cut}>
+              <ScreenLink to={href} className="cut">
                 {name}
               </ScreenLink>
             ) : (
-              <span className={look.cut}>{name}</span>
+              <span className="cut">{name}</span>
             )}
           </li>
         ))}
@@ -107,7 +106,7 @@ export const Topbar = (props: {
         <span className={css.words} data-text={t('shell.search')} />
         <Keys keys="mod K" />
       </button>
-      <span className={css.wide}>
+      <span className={`row ${css.wide}`}>
         <Preferences onKeys={props.onKeys} />
       </span>
       <AssistantLauncher />

@@ -8,7 +8,6 @@ import { designTexts } from '../design/texts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { setScreenPaths } from '../navigation/screen-paths.ts';
 import { NotFound } from './NotFound.tsx';
-import css from './Shell.module.css';
 import { Shell } from './Shell.tsx';
 import type { Screen } from './screen.ts';
 
@@ -36,7 +35,7 @@ const ScreenFailed = ({ error, onRetry }: { error: Error; onRetry: () => void })
   const isChunk = isChunkError(error);
   useRetryOnReturn(isChunk, onRetry);
   return (
-    <div className={css.failed}>
+    <div className="inset">
       <Notice
         tone="error"
         title={t(isChunk ? 'chunk.title' : 'crash.title')}

@@ -3,7 +3,6 @@ import { Code } from '../chat/markdown/Code.tsx';
 import { backendUrl } from '../data/request.ts';
 import { FilterSelect } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import css from './Snippets.module.css';
 import { LANGUAGES, SNIPPET_KINDS, type SnippetKind, snippetOf } from './snippets.ts';
 import { texts } from './texts.ts';
 
@@ -13,7 +12,7 @@ export const Snippets = ({ agentId, threadId }: { agentId: string; threadId?: st
   const [kind, setKind] = useState<SnippetKind>('chat');
   const url = backendUrl() || location.origin;
   return (
-    <div className={css.snippets}>
+    <div className="stack">
       <FilterSelect
         label={t('label')}
         value={kind}

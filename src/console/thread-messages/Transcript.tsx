@@ -5,7 +5,6 @@ import { Message as ChatMessage } from '../chat/Message.tsx';
 import { useMayInvoke } from '../data/identity.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Chip } from '../design/Chip.tsx';
-import look from '../design/Look.module.css';
 import { Ago } from '../design/Time.tsx';
 import { texts as forkTexts } from '../fork/texts.ts';
 import { useTexts } from '../i18n/locale.ts';
@@ -19,7 +18,7 @@ import { texts } from './texts.ts';
 const Facts = ({ said: { seq, created_at, visibility } }: { said: Said }) => {
   const t = useTexts(texts);
   return (
-    <span className={look.row}>
+    <span className="row">
       {seq !== undefined && <span>#{seq}</span>}
       {created_at !== undefined && <Ago at={created_at} />}
       {visibility === 'internal' && <Chip>{t('internal')}</Chip>}
@@ -33,7 +32,7 @@ type Place = keyof typeof READ_ONLY;
 const OneRow = <M extends Said>(props: { row: Row<M>; place: Place; actions?: ReactNode }) => {
   const { row, place, actions } = props;
   return (
-    <div data-internal={row.said.visibility === 'internal' || undefined} className={css.row}>
+    <div data-internal={row.said.visibility === 'internal' || undefined} className={`narrow ${css.row}`}>
       <ChatMessage
         message={row.message}
         context={READ_ONLY[place]}
@@ -48,7 +47,7 @@ const OneRow = <M extends Said>(props: { row: Row<M>; place: Place; actions?: Re
 export const Transcript = ({ messages, place }: { messages: readonly Said[]; place: Place }) => {
   const rows = useMemo(() => rowsOf(messages), [messages]);
   return (
-    <ol className={look.stack}>
+    <ol className="stack">
       {rows.map((row) => (
         <li key={row.message.id}>
           <OneRow row={row} place={place} />
@@ -94,7 +93,7 @@ export const Sheet = (props: {
   const { view, above, placeOf, onFork } = props;
   const { rows, virtual } = view;
   return (
-    <ol className={css.sheet} style={{ height: virtual.getTotalSize() }} data-testid={props.testId}>
+    <ol className="sheet" style={{ height: virtual.getTotalSize() }} data-testid={props.testId}>
       {virtual.getVirtualItems().map(({ index, start, key }) => {
         const row = rows[index];
         if (!row) return null;

@@ -31,7 +31,7 @@ const Link = ({ href, children }: { href: string; children: ReactNode }) => {
 const Image = ({ href, text }: { href: string; text: string }) => {
   const t = useTexts(texts);
   const safe = safeImage(href);
-  if (safe !== undefined) return <img className={css.image} src={safe} alt={text} />;
+  if (safe !== undefined) return <img className="media" src={safe} alt={text} />;
   return <Link href={href}>{t('image', { name: text || href })}</Link>;
 };
 

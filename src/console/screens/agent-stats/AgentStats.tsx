@@ -9,7 +9,6 @@ import { runtimeStats } from '../../data/resources.ts';
 import { buttonLook } from '../../design/Button.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { EmptyState } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -29,13 +28,13 @@ const Shown = ({ id, range }: { id: string; range: Range }) => {
     <Loaded query={useResource(resource)} off={resource.off}>
       {(stats) =>
         stats.agents.map((agent) => (
-          <div key={id} className={look.stack} data-wide>
+          <div key={id} className="stack" data-wide>
             <Needs agent={id} />
             <Charts stats={stats} before={earlier} onSelect={select} />
             <Numbers agent={agent} before={earlier} />
-            <div className={look.halves}>
+            <div className="halves">
               <Durations agent={agent} />
-              <div className={look.stack} data-wide>
+              <div className="stack" data-wide>
                 <FailedRuns agent={id} />
                 <ModelTable stats={stats} />
               </div>

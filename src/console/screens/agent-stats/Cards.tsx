@@ -1,4 +1,3 @@
-import activityCss from '../../activity/Activity.module.css';
 import { Change } from '../../activity/Charts.tsx';
 import { StatTable } from '../../activity/StatTable.tsx';
 import type { AgentStats } from '../../data/resources.ts';
@@ -24,7 +23,7 @@ export const Numbers = ({ agent, before }: { agent: AgentStats; before: AgentSta
   const bucket = format.duration(agent.bucket_window_seconds * 1000);
   return (
     <Card title={t('numbers')} note={t('window.is', { count: agent.bucket_count, bucket })}>
-      <div className={activityCss.numbers}>
+      <div className="tiles">
         {counted.map((field) => stat(t(field), (one) => one[field], format.number))}
         {times.map((name) =>
           stat(t(`latency.${name}`), (one) => one[`${name}_inference_duration_ms`], format.duration),

@@ -2,10 +2,10 @@ import { useMemo, useState } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { diagnostics } from '../../data/resources.ts';
+import { DataTable } from '../../design/DataTable.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
-import shared from '../../entry/Entry.module.css';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { placeOf } from '../diagnostics/diagnosed-resource.ts';
@@ -54,7 +54,7 @@ const Picture = ({ graph }: { graph: Graph }) => {
             ),
         )}
       </div>
-      <div className={css.picture} style={{ width, height }}>
+      <div className="sheet" style={{ width, height }}>
         <svg className={css.edges} width={width} height={height} aria-hidden="true">
           {edges.map(({ from, to, isDangling, path }) => (
             <path
@@ -99,40 +99,30 @@ const Picture = ({ graph }: { graph: Graph }) => {
 const Lines = ({ graph }: { graph: Graph }) => {
   const t = useTexts(texts);
   const nodes = new Map(graph.columns.flat().map((node) => [node.key, node]));
-  const cell = (key: string) => {
-    const node = nodes.get(key);
+  const node = (key: string) => {
+    const found = nodes.get(key);
     return (
-      node && (
-        <td>
-          {t(`map.kind.${node.kind}`)} <ScreenLink to={hrefOf(node)}>{node.id}</ScreenLink>
-        </td>
+      found && (
+        <>
+          {t(`map.kind.${found.kind}`)} <ScreenLink to={hrefOf(found)}>{found.id}</ScreenLink>
+        </>
       )
     );
   };
-  const worst = graph.edges.toSorted((a, b) => Number(b.isDangling) - Number(a.isDangling));
   return (
-    <details className={css.lines}>
+    <details className="ruled inset">
       <summary>{t('map.table')}</summary>
-      <Scroller label={t('map.table')} className={css.table}>
-        <table className={shared.table}>
-          <thead>
-            <tr>
-              {(['from', 'to', 'state'] as const).map((head) => (
-                <th key={head}>{t(`map.${head}`)}</th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {worst.map(({ from, to, isDangling }) => (
-              <tr key={`${from} ${to}`} data-dangling={isDangling || undefined}>
-                {cell(from)}
-                {cell(to)}
-                <td>{t(isDangling ? 'map.missing' : 'map.there')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroller>
+      <DataTable
+        label={t('map.table')}
+        rows={graph.edges.toSorted((a, b) => Number(b.isDangling) - Number(a.isDangling))}
+        rowId={({ from, to }) => `${from} ${to}`}
+        isWrong={({ isDangling }) => isDangling}
+        columns={[
+          { label: t('map.from'), cell: ({ from }) => node(from) },
+          { label: t('map.to'), cell: ({ to }) => node(to) },
+          { label: t('map.state'), cell: ({ isDangling }) => t(isDangling ? 'map.missing' : 'map.there') },
+        ]}
+      />
     </details>
   );
 };
@@ -166,7 +156,7 @@ const AgentMap = ({ hidden }: { hidden: ReadonlySet<string> }) => {
     <Loaded query={agents} off={AGENTS.off}>
       {() => (
         <Card title={t('map')} flush>
-          <p className={css.hint}>
+          <p className={`quiet inset ${css.hint}`}>
             {t('map.text')} {dangling > 0 && <strong>{t('map.dangling', { count: dangling })}</strong>}
           </p>
           <Picture graph={graph} />

@@ -5,7 +5,6 @@ import { changed } from '../../data/records.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { ConfirmDialog, Dialog, DialogClose } from '../../design/Dialog.tsx';
-import css from '../../entry/Entry.module.css';
 import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -21,7 +20,7 @@ const Results = ({ results, onClose }: { results: readonly Result[]; onClose: ()
   const t = useTexts(texts);
   return (
     <Dialog title={t('many.result')} onClose={onClose} size={560}>
-      <ul className={css.list}>
+      <ul className="stack">
         {results.map(({ id, outcome, said }) => (
           <li key={id} data-testid={`delete-row-${id}`}>
             {outcome === 'done' ? (
@@ -32,7 +31,7 @@ const Results = ({ results, onClose }: { results: readonly Result[]; onClose: ()
             <Chip tone={outcome === 'done' ? 'success' : 'error'}>
               {t(outcome === 'done' ? 'many.deleted' : 'many.kept')}
             </Chip>
-            {said !== '' && <small className={css.quiet}>{said}</small>}
+            {said !== '' && <small className="quiet">{said}</small>}
           </li>
         ))}
       </ul>

@@ -4,7 +4,6 @@ import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
-import css from '../../entry/Entry.module.css';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { agentsIn, checkAll, createAll, type Found, isMasked, type Problem } from './import-agents.ts';
@@ -17,7 +16,7 @@ const TONES = { valid: 'info', refused: 'error', created: 'success' } as const;
 const Rows = ({ rows }: { rows: readonly Row[] }) => {
   const t = useTexts(texts);
   return (
-    <ul className={css.list}>
+    <ul className="stack">
       {rows.map(({ id, state, said }) => (
         <li key={id} data-testid={`import-row-${id}`}>
           {state === 'created' ? (
@@ -26,7 +25,7 @@ const Rows = ({ rows }: { rows: readonly Row[] }) => {
             <code>{id}</code>
           )}
           <Chip tone={TONES[state]}>{t(`import.${state}`)}</Chip>
-          {said !== '' && <small className={css.quiet}>{said}</small>}
+          {said !== '' && <small className="quiet">{said}</small>}
         </li>
       ))}
     </ul>
@@ -80,7 +79,7 @@ const ImportDialog = ({ onClose }: { onClose: () => void }) => {
   };
   return (
     <Dialog title={t('import')} size={620} onClose={onClose}>
-      <div className={css.form}>
+      <div className="stack">
         <Field label={t('import.file')}>
           {(control) => (
             <input
@@ -95,7 +94,7 @@ const ImportDialog = ({ onClose }: { onClose: () => void }) => {
           {(control) => (
             <textarea
               {...control}
-              className={css.mono}
+              className="mono"
               rows={8}
               spellCheck={false}
               value={written}

@@ -1,7 +1,6 @@
 import { Tooltip } from '@mantine/core';
 import { Chip, Dot } from '../../design/Chip.tsx';
 import { Bars } from '../../design/Sparkline.tsx';
-import shared from '../../entry/Entry.module.css';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -35,7 +34,7 @@ const Model = ({ row }: { row: AgentRow }) => {
           </span>
         </Tooltip>
       )}
-      <ScreenLink to={`/models?edit=${encodeURIComponent(row.model)}`} className={shared.mono}>
+      <ScreenLink to={`/models?edit=${encodeURIComponent(row.model)}`} className="mono">
         {row.model}
       </ScreenLink>
     </span>
@@ -46,15 +45,15 @@ const Inferences = ({ row, isOff }: { row: AgentRow; isOff: boolean }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const { stats } = row;
-  if (isOff) return <span className={shared.quiet}>{t('stats.na')}</span>;
-  if (!stats || stats.inference_count === 0) return <span className={shared.quiet}>0</span>;
+  if (isOff) return <span className="quiet">{t('stats.na')}</span>;
+  if (!stats || stats.inference_count === 0) return <span className="quiet">0</span>;
   const share = stats.error_count / stats.inference_count;
   return (
     <span className={css.stats}>
       <Bars values={stats.inference_duration_histogram.map(({ count }) => count)} label={t('histogram')} />
-      <span className={shared.quiet}>
+      <span className="quiet">
         {t('p95', { duration: format.duration(stats.p95_inference_duration_ms) })}
-        {share > 0 && <span className={shared.bad}> · {t('errors', { share: format.percent(share) })}</span>}
+        {share > 0 && <span className="bad"> · {t('errors', { share: format.percent(share) })}</span>}
       </span>
       <strong>{format.number(stats.inference_count)}</strong>
     </span>
@@ -71,7 +70,7 @@ export const NAME: Pick<Column<AgentRow>, 'cell' | 'text'> = {
   text: ({ id, description }) => `${id} ${description}`,
   cell: (row, mark) => (
     <span className={css.agent}>
-      <span className={shared.mono}>{mark(row.id)}</span>
+      <span className="mono">{mark(row.id)}</span>
       {row.isRemote && <Remote />}
       {row.description !== '' && (
         <span className={css.description} title={row.description}>

@@ -2,7 +2,6 @@ import { AssistantTalk } from '../../assistant-chat/AssistantTalk.tsx';
 import { ConversationTools } from '../../assistant-chat/ConversationTools.tsx';
 import { useAssistant } from '../../assistant-chat/chat.ts';
 import { Card, Page } from '../../design/Layout.tsx';
-import look from '../../design/Look.module.css';
 import { useTexts } from '../../i18n/locale.ts';
 import css from './Assistant.module.css';
 import { Settings } from './Settings.tsx';
@@ -13,7 +12,7 @@ export default function Assistant() {
   const talk = useAssistant();
   return (
     <Page title={t('title')} purpose={t('purpose')}>
-      <div className={look.aside}>
+      <div className="aside">
         <Card
           title={t('conversation')}
           actions={<ConversationTools talk={talk} />}
@@ -22,7 +21,7 @@ export default function Assistant() {
         >
           <AssistantTalk talk={talk} />
         </Card>
-        <div className={look.stack} data-wide>
+        <div className="stack" data-wide>
           <Settings />
         </div>
       </div>

@@ -13,7 +13,6 @@ import { Icon } from '../../design/Icon.tsx';
 import { SelectField, TextField } from '../../design/Inputs.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { toast, toastError } from '../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { UnsavedGuard } from '../../navigation/UnsavedGuard.tsx';
@@ -120,11 +119,11 @@ const SettingsForm = ({ config, reload }: { config: AssistantConfig; reload: () 
     settings.save();
   };
   return (
-    <form className={look.stack} data-wide onSubmit={submit} noValidate>
+    <form className="stack" data-wide onSubmit={submit} noValidate>
       <UnsavedGuard isDirty={settings.isDirty} />
       <ModelField value={form.modelId} error={settings.refused} onChange={(modelId) => change({ modelId })} />
       <PolicyField value={form.policy} onChange={(policy) => change({ policy })} />
-      <div className={`${look.row} ${css.save}`}>
+      <div className={`row spread ${css.save}`}>
         <span>{settings.isDirty && t('unsaved')}</span>
         <Button
           type="submit"
@@ -154,15 +153,15 @@ const BoundTools = ({ tools }: { tools: readonly BoundTool[] }) => {
   const t = useTexts(texts);
   return (
     <Card title={t('locked')} note={t('locked.note')} flush>
-      <ul className={look.divided}>
-        <li className={look.item}>
+      <ul className="divided">
+        <li className="item">
           <Icon name="lock" size={14} />
           {t('locked.prompt')}
         </li>
         {tools.map(({ id, label, description, requires_confirmation }) => (
-          <li key={id} className={look.item} title={description}>
+          <li key={id} className="item" title={description}>
             <Icon name="lock" size={14} />
-            <code className={`${look.grow} ${look.cut}`}>{id}</code>
+            <code className="grow cut">{id}</code>
             <span className="visually-hidden">{label}</span>
             {requires_confirmation && <Chip tone="warn">{t('locked.asks')}</Chip>}
           </li>

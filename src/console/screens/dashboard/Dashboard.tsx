@@ -7,7 +7,6 @@ import { statusOf } from '../../data/error.ts';
 import { useResource } from '../../data/queries.ts';
 import { Page } from '../../design/Layout.tsx';
 import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { GettingStarted } from '../../getting-started/GettingStarted.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { Needs } from './Needs.tsx';
@@ -36,7 +35,7 @@ export default function Dashboard() {
       <Loaded query={query} off={resource.off}>
         {(all) => <Charts stats={all} before={isCompared ? previous : undefined} onSelect={select} />}
       </Loaded>
-      <div className={look.halves}>
+      <div className="halves">
         <OpenRuns />
         <FailedRuns />
         {stats && <AgentTable stats={stats} />}

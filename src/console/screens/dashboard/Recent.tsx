@@ -5,7 +5,6 @@ import { list, object, optional, text } from '../../data/guard.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -43,15 +42,15 @@ export const Recent = ({ className }: { className?: string | undefined }) => {
     >
       <Loaded query={useResource(resource)} off={resource.off} plain>
         {({ items }) => (
-          <ul className={look.divided}>
-            {items.length === 0 && <li className={`${css.line} ${look.quiet}`}>{t('recent.none')}</li>}
+          <ul className="divided">
+            {items.length === 0 && <li className={`item quiet ${css.line}`}>{t('recent.none')}</li>}
             {items.slice(0, MOST_SHOWN).map(({ id, ts, actor, action, resource: place }) => (
-              <li key={id} className={css.line}>
+              <li key={id} className={`item ${css.line}`}>
                 <ActionChip action={action} />
-                <span className={`${look.grow} ${look.cut}`}>
+                <span className="grow cut">
                   <ScreenLink to={hrefOf(place)}>{place}</ScreenLink>
                 </span>
-                <span className={look.quiet} title={actor}>
+                <span className="quiet" title={actor}>
                   {actorParts(actor).label || actorParts(actor).short}
                 </span>
                 <Ago at={ts} />

@@ -3,7 +3,6 @@ import { useRange } from '../../activity/RangeBar.tsx';
 import { useResource } from '../../data/queries.ts';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { Ago, useNow } from '../../design/Time.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -20,19 +19,19 @@ const Row = ({ run }: { run: Run }) => {
   const format = useFormat();
   const now = useNow();
   return (
-    <li className={css.line}>
+    <li className={`item ${css.line}`}>
       {isOpen(run) && <RunChip run={run} />}
       <span className={css.words}>
-        <ScreenLink to={runHref(run.run_id)} title={run.preview ?? run.run_id} className={look.cut}>
+        <ScreenLink to={runHref(run.run_id)} title={run.preview ?? run.run_id} className="cut">
           {run.preview ?? shortId(run.run_id)}
         </ScreenLink>
-        <span className={`${look.quiet} ${look.cut}`} title={run.agent_id}>
+        <span className="quiet cut" title={run.agent_id}>
           {run.agent_id}
         </span>
         {run.status !== 'running' && <RunReason run={run} />}
       </span>
       {isOpen(run) ? (
-        <span className={look.quiet}>{format.seconds(durationOf(run, now))}</span>
+        <span className="quiet">{format.seconds(durationOf(run, now))}</span>
       ) : (
         <Ago at={run.finished_at ?? run.updated_at} />
       )}
@@ -41,8 +40,8 @@ const Row = ({ run }: { run: Run }) => {
 };
 
 const Rows = ({ runs, none }: { runs: readonly Run[]; none: string }) => (
-  <ul className={look.divided}>
-    {runs.length === 0 && <li className={`${css.line} ${look.quiet}`}>{none}</li>}
+  <ul className="divided">
+    {runs.length === 0 && <li className={`item quiet ${css.line}`}>{none}</li>}
     {runs.slice(0, MOST_SHOWN).map((run) => (
       <Row key={run.run_id} run={run} />
     ))}

@@ -12,8 +12,8 @@ export const Checks = ({ schema, label, path, value, onChange }: SeenProps) => {
   const options = Array.isArray(values) ? values.map(String) : [];
   return (
     <Group label={label} path={path}>
-      {options.length === 0 && <p className={css.quiet}>{wordAt(path, 'none')}</p>}
-      <div className={css.checks}>
+      {options.length === 0 && <p className="quiet">{wordAt(path, 'none')}</p>}
+      <div className={`row ${css.checks}`}>
         {options.map((id) => (
           <CheckField
             key={id}

@@ -37,7 +37,7 @@ const Description = ({ description, write }: { description: string; write: Datas
   const isDirty = typed !== undefined && typed !== description;
   return (
     <form
-      className={css.description}
+      className={`row narrow ${css.description}`}
       onSubmit={(event) => {
         event.preventDefault();
         if (isDirty) void write.change((spec) => ({ ...spec, description: typed }));
@@ -229,7 +229,7 @@ export default function Dataset() {
         {({ spec }) => (
           <>
             <Description description={spec.description} write={write} />
-            {obstacle !== undefined && spec.fixtures.length > 0 && <p className={css.quiet}>{obstacle}</p>}
+            {obstacle !== undefined && spec.fixtures.length > 0 && <p className="quiet">{obstacle}</p>}
             <RunPanel
               settings={run.settings}
               fixtures={spec.fixtures.length}

@@ -7,13 +7,12 @@ import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { datasets, EVALS_OFF, type ListedDataset } from '../../fixtures/dataset.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
 import { freshOf } from '../../list/Freshness.tsx';
 import { List } from '../../list/List.tsx';
+import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { type RunSummary, useEvalRuns } from '../eval-runs/runs.ts';
-import css from './Datasets.module.css';
 import { DeleteDataset } from './DeleteDataset.tsx';
 import { NewDialog } from './NewDialog.tsx';
 import { texts } from './texts.ts';
@@ -22,7 +21,7 @@ type Row = ListedDataset & { last: RunSummary | undefined };
 
 const Last = ({ row: { last } }: { row: Row }) => {
   const t = useTexts(texts);
-  if (!last) return <span className={css.quiet}>{t('last.none')}</span>;
+  if (!last) return <span className="quiet">{t('last.none')}</span>;
   const { passed_count: passed, item_count: items, failed_count: failed } = last;
   return (
     <ScreenLink to={`/eval-runs/${encodeURIComponent(last.id)}`}>
@@ -31,43 +30,31 @@ const Last = ({ row: { last } }: { row: Row }) => {
   );
 };
 
-const useColumns = (): Column<Row>[] => {
-  const t = useTexts(texts);
-  return useMemo(
-    () => [
-      {
-        id: 'id',
-        label: t('column.dataset'),
-        shortened: true,
-        always: true,
-        isCode: true,
-        value: (row) => row.id,
-      },
-      {
-        id: 'description',
-        label: t('column.description'),
-        shortened: true,
-        value: (row) => row.description,
-      },
-      { id: 'fixtures', label: t('column.fixtures'), align: 'end', value: (row) => row.fixture_count },
-      {
-        id: 'last',
-        label: t('column.last'),
-        value: (row) => (row.last ? row.last.passed_count / Math.max(1, row.last.item_count) : undefined),
-        text: () => '',
-        cell: (row) => <Last row={row} />,
-      },
-    ],
-    [t],
-  );
-};
+const columnsOf: ColumnsOf<Row, keyof typeof texts.en> = (t) => [
+  {
+    id: 'id',
+    label: t('column.dataset'),
+    shortened: true,
+    always: true,
+    isCode: true,
+    value: (row) => row.id,
+  },
+  { id: 'description', shortened: true, value: (row) => row.description },
+  { id: 'fixtures', align: 'end', value: (row) => row.fixture_count },
+  {
+    id: 'last',
+    value: (row) => (row.last ? row.last.passed_count / Math.max(1, row.last.item_count) : undefined),
+    text: () => '',
+    cell: (row) => <Last row={row} />,
+  },
+];
 
 export default function Datasets() {
   const t = useTexts(texts);
   const format = useFormat();
   const query = useResource(datasets);
   const runs = useEvalRuns().data;
-  const columns = useColumns();
+  const columns = useColumns(texts, columnsOf);
   const [{ new: isNew }, setQuery] = useQueryState();
   const [doomed, setDoomed] = useState<ListedDataset>();
   const rows = useMemo(

@@ -9,7 +9,6 @@ import { problemsIn } from '../../schema-form/check.ts';
 import { type Unread, withUnread } from '../../schema-form/context.ts';
 import { wordsFrom } from '../../schema-form/hints.ts';
 import { SchemaForm, useProblemTexts } from '../../schema-form/SchemaForm.tsx';
-import css from './Datasets.module.css';
 import { present } from './fixture.ts';
 import { FIXTURE, FIXTURE_UI } from './fixture-schema.ts';
 import { texts } from './texts.ts';
@@ -51,7 +50,7 @@ export const FixtureForm = (props: {
   const close = (): void => (isDirty ? leave(true) : onClose());
   return (
     <Drawer title={t(fixture ? 'fixture.title' : 'fixture.new')} onClose={close}>
-      <form ref={form} className={css.form} noValidate onSubmit={(event) => void save(event)}>
+      <form ref={form} className="stack" noValidate onSubmit={(event) => void save(event)}>
         <SchemaForm
           label={t('fixture.title')}
           schema={FIXTURE}
@@ -63,7 +62,7 @@ export const FixtureForm = (props: {
           onUnread={(path, text) => setUnread((before) => withUnread(before, path, text))}
           onChange={setDraft}
         />
-        <div className={css.foot}>
+        <div className="row">
           <Button type="submit" tone="primary" disabled={props.busy || !isDirty} data-save>
             {t('fixture.save')}
           </Button>

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
@@ -10,10 +10,10 @@ import { texts as fixtureTexts } from '../../fixtures/texts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { List } from '../../list/List.tsx';
+import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { runOf } from '../eval-runs/runs.ts';
-import css from './Datasets.module.css';
 import { FixtureForm } from './FixtureForm.tsx';
 import { fixtureDuplicated, fixtureMoved, fixtureRemoved, fixtureStored } from './fixture-changes.ts';
 import { type Last, lastOf } from './last-result.ts';
@@ -22,35 +22,15 @@ import type { Change, DatasetWrite } from './write.ts';
 
 type Row = Fixture & { place: number; last: Last | undefined };
 
-const useColumns = (lastRun: string | undefined): Column<Row>[] => {
-  const t = useTexts(texts);
+const useFixtureColumns = (lastRun: string | undefined): Column<Row>[] => {
   const say = useTexts(fixtureTexts);
-  return useMemo(
-    () => [
-      {
-        id: 'input',
-        label: t('column.input'),
-        shortened: true,
-        always: true,
-        value: (row) => row.user_input || row.id,
-      },
-      {
-        id: 'id',
-        label: t('column.id'),
-        shortened: true,
-        isCode: true,
-        value: (row) => row.id,
-      },
-      {
-        id: 'turns',
-        label: t('column.turns'),
-        align: 'end',
-        value: (row) => 1 + row.continued_turns.length,
-        text: () => '',
-      },
+  const columnsOf = useCallback<ColumnsOf<Row, keyof typeof texts.en>>(
+    (t) => [
+      { id: 'input', shortened: true, always: true, value: (row) => row.user_input || row.id },
+      { id: 'id', shortened: true, isCode: true, value: (row) => row.id },
+      { id: 'turns', align: 'end', value: (row) => 1 + row.continued_turns.length, text: () => '' },
       {
         id: 'played',
-        label: t('column.played'),
         value: (row) => t(isScriptable(row) ? 'played.scripted' : 'played.live'),
         cell: (row) => (
           <span title={row.provider_script_error}>
@@ -60,7 +40,6 @@ const useColumns = (lastRun: string | undefined): Column<Row>[] => {
       },
       {
         id: 'last',
-        label: t('column.last'),
         value: (row) => (row.last ? row.last.passed / row.last.plays : undefined),
         text: () => '',
         cell: ({ last }) =>
@@ -71,21 +50,21 @@ const useColumns = (lastRun: string | undefined): Column<Row>[] => {
               </Chip>
             </ScreenLink>
           ) : (
-            <span className={css.quiet}>—</span>
+            <span className="quiet">—</span>
           ),
       },
       {
         id: 'expect',
-        label: t('column.expect'),
         shortened: true,
         unsorted: true,
         value: (row) => expectationsOf(row.expect, say).join('; '),
         cell: (row) =>
-          expectationsOf(row.expect, say).join('; ') || <span className={css.quiet}>{t('expect.none')}</span>,
+          expectationsOf(row.expect, say).join('; ') || <span className="quiet">{t('expect.none')}</span>,
       },
     ],
-    [t, say, lastRun],
+    [say, lastRun],
   );
+  return useColumns(texts, columnsOf);
 };
 
 /** Results of the last run by test case. */
@@ -135,7 +114,7 @@ export const Fixtures = (props: {
 }) => {
   const { fixtures, write, lastRun } = props;
   const t = useTexts(texts);
-  const columns = useColumns(lastRun);
+  const columns = useFixtureColumns(lastRun);
   const results = useLast(lastRun);
   const [{ fixture: openId }, setQuery] = useQueryState();
   const [doomed, setDoomed] = useState<string>();

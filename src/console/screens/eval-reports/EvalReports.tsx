@@ -6,7 +6,6 @@ import { Comparison } from '../../eval-results/Comparison.tsx';
 import type { Side } from '../../eval-results/compare.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { download } from '../../list/download.ts';
-import css from './EvalReports.module.css';
 import { csvOf, markdownOf } from './export.ts';
 import { FileZone } from './FileZone.tsx';
 import { type Opened, useOpenFile } from './open.ts';
@@ -24,7 +23,7 @@ export default function EvalReports() {
   const [after, before] = [useSide(report.opened), useSide(baseline.opened)];
   return (
     <Page title={t('title')} purpose={t('purpose')}>
-      <div className={css.zones}>
+      <div className="halves">
         <FileZone kind="report" {...report} />
         <FileZone kind="baseline" {...baseline} />
       </div>

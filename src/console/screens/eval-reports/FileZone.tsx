@@ -64,9 +64,9 @@ export const FileZone = (props: {
     >
       <h2>{t(kind)}</h2>
       {opened ? (
-        <p className={css.file}>
+        <p className="row">
           <strong>{opened.name ?? t('pasted')}</strong>
-          <span className={css.quiet}>{t('lines', { count: format.number(opened.items.length) })}</span>
+          <span className="quiet">{t('lines', { count: format.number(opened.items.length) })}</span>
           <IconButton
             small
             icon="close"
@@ -75,7 +75,7 @@ export const FileZone = (props: {
           />
         </p>
       ) : (
-        <p className={css.quiet}>
+        <p className="quiet">
           {share === undefined ? t('drop') : t('reading', { share: format.percent(share) })}
         </p>
       )}

@@ -22,7 +22,6 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { useEntryName } from '../../navigation/entry-names.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
-import css from './EvalRuns.module.css';
 import {
   type Aggregate,
   ANY_RUN,
@@ -57,7 +56,7 @@ const Aggregates = ({ rows }: { rows: readonly Aggregate[] }) => {
           key: `${fixture_id} ${cell?.model_id}`,
           name: (
             <>
-              <code>{fixture_id}</code> <span className={css.quiet}>{cell?.model_id}</span>
+              <code>{fixture_id}</code> <span className="quiet">{cell?.model_id}</span>
             </>
           ),
           figures: [
@@ -209,7 +208,7 @@ const Facts = ({ run, baseline }: { run: Run; baseline: string | undefined }) =>
     ['run.agents', agents],
   ] as const;
   return (
-    <div className={css.bar}>
+    <div className="row">
       <Chip tone={isRunning(run) ? 'info' : 'none'}>
         {t(run.execution_mode === 'live' ? 'mode.live' : 'mode.scripted')}
       </Chip>
@@ -231,12 +230,12 @@ const Facts = ({ run, baseline }: { run: Run; baseline: string | undefined }) =>
       {facts.map(
         ([name, values]) =>
           values.length > 0 && (
-            <span key={name} className={css.quiet}>
+            <span key={name} className="quiet">
               {t(name)} {values.join(', ')}
             </span>
           ),
       )}
-      <span className={css.quiet}>
+      <span className="quiet">
         {t('run.started')} <Ago at={run.started_at_secs} />
       </span>
       <Id id={run.id} />

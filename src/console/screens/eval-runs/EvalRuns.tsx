@@ -5,13 +5,12 @@ import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Bars } from '../../design/Sparkline.tsx';
-import { Ago } from '../../design/Time.tsx';
 import { toast } from '../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { freshOf } from '../../list/Freshness.tsx';
 import { List } from '../../list/List.tsx';
+import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink, useGo } from '../../navigation/links.tsx';
 import css from './EvalRuns.module.css';
@@ -29,76 +28,52 @@ const PassBar = ({ run }: { run: RunSummary }) => {
   );
 };
 
-const useColumns = (): Column<RunSummary>[] => {
-  const t = useTexts(texts);
-  const format = useFormat();
-  return useMemo(
-    () => [
-      {
-        id: 'run',
-        label: t('column.run'),
-        always: true,
-        value: (run) => nameOf(run, t, format.moment),
-        text: (run) => `${run.models.join(' ')} ${run.id}`,
-        cell: (run, mark) => <span title={run.id}>{mark(nameOf(run, t, format.moment))}</span>,
-      },
-      {
-        id: 'dataset',
-        label: t('column.dataset'),
-        value: (run) => run.dataset_id,
-        cell: (run) => (
-          <>
-            <ScreenLink to={`/datasets/${encodeURIComponent(run.dataset_id)}`}>{run.dataset_id}</ScreenLink>
-            <span className={css.quiet}>@{run.dataset_revision}</span>
-          </>
-        ),
-      },
-      {
-        id: 'mode',
-        label: t('column.mode'),
-        value: (run) => t(run.execution_mode === 'live' ? 'mode.live' : 'mode.scripted'),
-      },
-      {
-        id: 'passed',
-        label: t('column.passed'),
-        value: (run) => (run.item_count === 0 ? 0 : run.passed_count / run.item_count),
-        text: () => '',
-        cell: (run) => <PassBar run={run} />,
-      },
-      {
-        id: 'failed',
-        label: t('column.failed'),
-        align: 'end',
-        value: (run) => run.failed_count,
-        cell: (run) => (
-          <span className={run.failed_count > 0 ? css.bad : css.quiet}>
-            {format.number(run.failed_count)}
-          </span>
-        ),
-      },
-      {
-        id: 'duration',
-        label: t('column.duration'),
-        align: 'end',
-        value: durationOf,
-        text: () => '',
-        cell: (run) => {
-          const ms = durationOf(run);
-          if (ms !== undefined) return format.duration(ms);
-          return <Chip tone="info">{t(run.status === 'cancelled' ? 'cancelled' : 'running')}</Chip>;
-        },
-      },
-      {
-        id: 'started',
-        label: t('column.started'),
-        value: (run) => run.started_at_secs,
-        text: () => '',
-        cell: (run) => <Ago at={run.started_at_secs} />,
-      },
-    ],
-    [t, format],
-  );
-};
+const columnsOf: ColumnsOf<RunSummary, keyof typeof texts.en> = (t, format) => [
+  {
+    id: 'run',
+    always: true,
+    value: (run) => nameOf(run, t, format.moment),
+    text: (run) => `${run.models.join(' ')} ${run.id}`,
+    cell: (run, mark) => <span title={run.id}>{mark(nameOf(run, t, format.moment))}</span>,
+  },
+  {
+    id: 'dataset',
+    value: (run) => run.dataset_id,
+    cell: (run) => (
+      <>
+        <ScreenLink to={`/datasets/${encodeURIComponent(run.dataset_id)}`}>{run.dataset_id}</ScreenLink>
+        <span className="quiet">@{run.dataset_revision}</span>
+      </>
+    ),
+  },
+  { id: 'mode', value: (run) => t(run.execution_mode === 'live' ? 'mode.live' : 'mode.scripted') },
+  {
+    id: 'passed',
+    value: (run) => (run.item_count === 0 ? 0 : run.passed_count / run.item_count),
+    text: () => '',
+    cell: (run) => <PassBar run={run} />,
+  },
+  {
+    id: 'failed',
+    align: 'end',
+    value: (run) => run.failed_count,
+    cell: (run) => (
+      <span className={run.failed_count > 0 ? 'bad' : 'quiet'}>{format.number(run.failed_count)}</span>
+    ),
+  },
+  {
+    id: 'duration',
+    align: 'end',
+    value: durationOf,
+    text: () => '',
+    cell: (run) => {
+      const ms = durationOf(run);
+      if (ms !== undefined) return format.duration(ms);
+      return <Chip tone="info">{t(run.status === 'cancelled' ? 'cancelled' : 'running')}</Chip>;
+    },
+  },
+  { id: 'started', at: (run) => run.started_at_secs },
+];
 
 const NEWEST_FIRST = { id: 'started', direction: 'desc' } as const;
 
@@ -108,7 +83,7 @@ export default function EvalRuns() {
   const go = useGo();
   const [{ dataset }] = useQueryState();
   const query = useEvalRuns();
-  const columns = useColumns();
+  const columns = useColumns(texts, columnsOf);
   const all = query.data ?? [];
   const filterBy = useMemo((): Filter[] => {
     const ids = [...new Set(all.map(({ dataset_id }) => dataset_id))].sort();

@@ -6,7 +6,6 @@ import { Drawer } from '../../design/Dialog.tsx';
 import { Icon } from '../../design/Icon.tsx';
 import { Card, Facts } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { Scroller } from '../../design/Scroller.tsx';
 import { DateTime } from '../../design/Time.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
@@ -39,17 +38,17 @@ const Preview = ({ of, link }: { of: StoredFile; link: string }) => {
   const name = of.filename;
   const url = contentUrl(link, true);
   const shown = shownAs(of);
-  if (shown === 'image') return <img className={css.media} src={url} alt={name} />;
+  if (shown === 'image') return <img className={`media ${css.media}`} src={url} alt={name} />;
   if (shown === 'text') return <TextPreview name={name} url={url} />;
   if (shown === 'audio' || shown === 'video') {
     const Media = shown;
     return (
-      <Media className={css.media} src={url} controls aria-label={name}>
+      <Media className={`media ${css.media}`} src={url} controls aria-label={name}>
         <track kind="captions" />
       </Media>
     );
   }
-  if (shown === 'none') return <p className={look.quiet}>{t('preview.none')}</p>;
+  if (shown === 'none') return <p className="quiet">{t('preview.none')}</p>;
   return (
     <a className={buttonLook} href={url} target="_blank" rel="noopener noreferrer">
       <Icon name="external" />

@@ -7,62 +7,44 @@ import { pathOf, send } from '../../data/request.ts';
 import { FileButton } from '../../design/FileButton.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
-import { Ago, DateTime } from '../../design/Time.tsx';
+import { DateTime } from '../../design/Time.tsx';
 import { toast, toastError } from '../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { PagedList } from '../../list/PagedList.tsx';
+import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { FileDrawer } from './FileDrawer.tsx';
 import { changedFiles, filesOf, PURPOSES, type StoredFile, upload } from './file.ts';
 import { texts } from './texts.ts';
 
-const useColumns = (): Column<StoredFile>[] => {
-  const t = useTexts(texts);
-  const format = useFormat();
-  return useMemo(
-    () => [
-      {
-        id: 'name',
-        label: t('column.name'),
-        always: true,
-        shortened: true,
-        value: ({ filename }) => filename,
-        text: ({ filename, id }) => `${filename} ${id}`,
-        cell: ({ filename }, mark) => mark(filename),
-      },
-      { id: 'type', label: t('column.type'), shortened: true, value: ({ media_type }) => media_type },
-      {
-        id: 'size',
-        label: t('column.size'),
-        align: 'end',
-        value: ({ bytes }) => bytes,
-        cell: ({ bytes }) => (
-          <span title={t('bytes', { count: format.number(bytes) })}>{sizeText(bytes)}</span>
-        ),
-      },
-      { id: 'purpose', label: t('column.purpose'), isExtra: true, value: ({ purpose }) => purpose },
-      {
-        id: 'created',
-        label: t('column.created'),
-        value: ({ created_at: at }) => at,
-        text: () => '',
-        cell: ({ created_at: at }) => <Ago at={at} />,
-      },
-      {
-        id: 'expires',
-        label: t('column.expires'),
-        value: ({ expires_at: at }) => at ?? Number.MAX_SAFE_INTEGER,
-        text: () => '',
-        cell: ({ expires_at: at }) => (at === null ? t('expires.never') : <DateTime at={at} />),
-      },
-      { id: 'id', label: t('column.id'), isExtra: true, isCode: true, value: ({ id }) => id },
-    ],
-    [t, format],
-  );
-};
+const columnsOf: ColumnsOf<StoredFile, keyof typeof texts.en> = (t, format) => [
+  {
+    id: 'name',
+    always: true,
+    shortened: true,
+    value: ({ filename }) => filename,
+    text: ({ filename, id }) => `${filename} ${id}`,
+    cell: ({ filename }, mark) => mark(filename),
+  },
+  { id: 'type', shortened: true, value: ({ media_type }) => media_type },
+  {
+    id: 'size',
+    align: 'end',
+    value: ({ bytes }) => bytes,
+    cell: ({ bytes }) => <span title={t('bytes', { count: format.number(bytes) })}>{sizeText(bytes)}</span>,
+  },
+  { id: 'purpose', isExtra: true, value: ({ purpose }) => purpose },
+  { id: 'created', at: ({ created_at }) => created_at },
+  {
+    id: 'expires',
+    value: ({ expires_at: at }) => at ?? Number.MAX_SAFE_INTEGER,
+    text: () => '',
+    cell: ({ expires_at: at }) => (at === null ? t('expires.never') : <DateTime at={at} />),
+  },
+  { id: 'id', isExtra: true, isCode: true, value: ({ id }) => id },
+];
 
 const useFilters = (): readonly Filter[] => {
   const t = useTexts(texts);
@@ -134,7 +116,7 @@ export default function Files() {
   const [{ purpose, thread, file }, setQuery] = useQueryState();
   const pages = usePages(filesOf({ purpose, thread }));
   const [deleted, setDeleted] = useState<StoredFile>();
-  const columns = useColumns();
+  const columns = useColumns(texts, columnsOf);
   const filters = useFilters();
   const create = isWriter && <Upload onDone={({ id }) => setQuery({ file: id })} />;
   return (

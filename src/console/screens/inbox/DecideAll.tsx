@@ -22,7 +22,7 @@ export const DecideAll = (props: { tickets: readonly Open[]; onDecide: (wish: Wi
   };
   const approves = wish?.do === 'approve';
   return (
-    <span className={css.bulk}>
+    <span className="row">
       <Button small tone="quiet" onClick={() => ask({ do: 'approve' })}>
         {t('all', values)}
       </Button>
@@ -43,10 +43,10 @@ export const DecideAll = (props: { tickets: readonly Open[]; onDecide: (wish: Wi
           onClose={close}
         >
           <p>{t('all.text')}</p>
-          <ol className={css.calls}>
+          <ol className={`stack ${css.calls}`}>
             {tickets.map(({ key, ticket, user }, at) => (
               <li key={key}>
-                {user !== undefined && <p className={css.quiet}>{t('for.user', { user })}</p>}
+                {user !== undefined && <p className="small">{t('for.user', { user })}</p>}
                 <TicketContent
                   ticket={ticket}
                   onSeen={at === tickets.length - 1 ? () => setSeen(true) : undefined}

@@ -144,7 +144,7 @@ const reasonOf = (t: Say<keyof typeof texts.en>, refusal: Refusal): string => {
 const Refused = ({ refusal }: { refusal: Refusal }) => {
   const t = useTexts(texts);
   return (
-    <p className={css.refused}>
+    <p className={`row ${css.refused}`}>
       <Icon name="lock" />
       <span>{reasonOf(t, refusal)}</span>
     </p>
@@ -211,20 +211,20 @@ export const Decision = (props: {
   const form = { open, disabled: isClosed, onWish: decision.onWish, onBack: back };
   return (
     <>
-      <section className={css.asked} aria-label={t('argumentsOf')}>
+      <section className={`ruled section ${css.asked}`} aria-label={t('argumentsOf')}>
         {props.heading}
         <Arguments ticket={ticket} onSeen={decision.onSeen} />
       </section>
-      <footer className={css.foot}>
+      <footer className={`ruled ${css.foot}`}>
         {mode === 'deny' && <TextForm {...form} isDenied />}
         {mode === 'edit' && asks === 'answer' && <TextForm {...form} isDenied={false} />}
         {mode === 'edit' && asks === 'budget' && <BudgetForm {...form} />}
         {mode === 'edit' && asks !== 'answer' && asks !== 'budget' && (
           <ArgumentsForm {...form} schema={schema} />
         )}
-        {mode === undefined && !rights.approve && <p className={css.quiet}>{t(`then.${asks}`)}</p>}
+        {mode === undefined && !rights.approve && <p className="small">{t(`then.${asks}`)}</p>}
         {mode === undefined && rights.approve && <Refused refusal={rights.approve} />}
-        <div className={css.actions}>
+        <div className="row end">
           {outcome !== undefined && <Did outcome={outcome} />}
           {mode === undefined && isOpenStill(outcome) && (
             <Actions ticket={ticket} decision={decision} isClosed={isClosed} />

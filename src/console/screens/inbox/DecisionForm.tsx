@@ -42,9 +42,14 @@ export const Frame = (props: {
     event.preventDefault();
   };
   return (
-    <fieldset className={css.form} disabled={props.disabled} ref={focusFirst} onKeyDown={onKeyDown}>
+    <fieldset
+      className={`stack ${css.form}`}
+      disabled={props.disabled}
+      ref={focusFirst}
+      onKeyDown={onKeyDown}
+    >
       {props.children}
-      <div className={css.actions}>
+      <div className="row end">
         <Button small onClick={props.onBack}>
           {t('back')}
         </Button>

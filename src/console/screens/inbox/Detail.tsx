@@ -43,7 +43,7 @@ const Conversation = ({ open }: { open: Open }) => {
   );
   if (messages.length === 0) return null;
   return (
-    <section className={css.messages} aria-label={t('conversation')}>
+    <section className="ruled section" aria-label={t('conversation')}>
       <h3>{t('conversation')}</h3>
       <Transcript messages={messages} place="open" />
     </section>
@@ -55,9 +55,9 @@ const Head = ({ open, description }: { open: Open; description: string }) => {
   const { ticket, agentId, runId, threadId } = open;
   return (
     <header>
-      <h2 className={css.tool}>{visibleText(ticket.tool_name)}</h2>
-      {description !== '' && <p className={css.quiet}>{description}</p>}
-      <p className={css.origin}>
+      <h2 className="mono">{visibleText(ticket.tool_name)}</h2>
+      {description !== '' && <p className="small">{description}</p>}
+      <p className="row small">
         <span>
           {t('for')} {open.user === undefined ? t('for.none') : <UserLink id={open.user} />}
         </span>
@@ -69,7 +69,7 @@ const Head = ({ open, description }: { open: Open; description: string }) => {
         </span>
         <span>
           {t('thread')}{' '}
-          <ScreenLink to={threadHref(threadId)} title={threadId} className={css.tool}>
+          <ScreenLink to={threadHref(threadId)} title={threadId} className="mono">
             {shortId(threadId)}
           </ScreenLink>
         </span>
@@ -83,7 +83,7 @@ export const Detail = (props: ComponentProps<typeof Decision>) => {
   const { open } = props;
   const { description } = useTool(open.ticket.tool_name);
   return (
-    <section className={css.detail} aria-label={t('decision')}>
+    <section className={`card column ${css.detail}`} aria-label={t('decision')}>
       <Head open={open} description={description} />
       <Conversation open={open} />
       <Decision {...props} heading={<h3>{t(`asks.${asksFor(open.ticket)}`)}</h3>} />

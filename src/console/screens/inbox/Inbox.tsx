@@ -89,7 +89,7 @@ const Tickets = (props: {
   );
   return (
     <div className={css.panes}>
-      <div className={css.list} ref={list}>
+      <div className={`card ${css.list}`} ref={list}>
         {groups.map(({ name, tickets: members }) => {
           const requests = alike(
             members.filter((open) => isOpenStill(outcomes.get(open.key)) && !rightsOn(open, who).approve),
@@ -97,7 +97,7 @@ const Tickets = (props: {
           return (
             <section key={name} aria-label={name || undefined}>
               {name !== '' && (
-                <header className={css.group}>
+                <header className={`bar spread ${css.group}`}>
                   <h2>
                     {visibleText(name)} <span>{members.length}</span>
                   </h2>
@@ -157,7 +157,7 @@ export default function Inbox() {
       actions={<DesktopNotices count={tickets.length} />}
     >
       {shown.length > 0 && (
-        <div className={css.bar}>
+        <div className="row">
           <Segmented
             label={t('group')}
             isLabelShown
@@ -165,7 +165,7 @@ export default function Inbox() {
             options={GROUPINGS.map((each) => [each, t(`group.${each}`)] as const)}
             onChange={(to) => setQuery({ group: to === 'tool' ? undefined : to })}
           />
-          <span className={css.keys}>{t('keys')}</span>
+          <span className={`quiet push ${css.keys}`}>{t('keys')}</span>
         </div>
       )}
       <Loaded query={query}>
@@ -181,14 +181,14 @@ export default function Inbox() {
         }
       </Loaded>
       {total > items.length && (
-        <p className={css.quiet}>
+        <p className="small">
           {t('older', { shown: format.number(items.length), count: total })}{' '}
           <Button small onClick={() => setPages(Math.ceil(items.length / PAGE) + 1)}>
             {t('older.more', { count: Math.min(PAGE, total - items.length) })}
           </Button>
         </p>
       )}
-      {others > 0 && <p className={css.quiet}>{t('others', { count: others })}</p>}
+      {others > 0 && <p className="small">{t('others', { count: others })}</p>}
     </Page>
   );
 }

@@ -105,7 +105,7 @@ export const SentDecisions = ({ tickets }: { tickets: readonly Open[] }) => {
   if (all.length === 0) return null;
   return (
     <section aria-label={t('sent')}>
-      <header className={css.group}>
+      <header className={`bar spread ${css.group}`}>
         <h2>
           {t('sent')} <span>{t('sent.note')}</span>
         </h2>

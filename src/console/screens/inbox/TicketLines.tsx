@@ -22,14 +22,16 @@ export const TicketLines = (props: { open: Open; isLate?: boolean; children: Rea
   return (
     <>
       <span className={css.first}>
-        <strong className={css.tool}>{visibleText(open.ticket.tool_name)}</strong>
-        <span className={css.quiet}>{open.agentId}</span>
-        {open.user !== undefined && <span className={css.quiet}>{t('for.user', { user: open.user })}</span>}
-        <span className={css.age} data-late={props.isLate || undefined}>
+        <strong className="mono">{visibleText(open.ticket.tool_name)}</strong>
+        <span className={`small ${css.who}`}>{open.agentId}</span>
+        {open.user !== undefined && (
+          <span className={`small ${css.who}`}>{t('for.user', { user: open.user })}</span>
+        )}
+        <span className={`small push ${css.age}`} data-late={props.isLate || undefined}>
           {props.children}
         </span>
       </span>
-      <span className={css.line}>{lineOf(open)}</span>
+      <span className="small mono cut">{lineOf(open)}</span>
     </>
   );
 };

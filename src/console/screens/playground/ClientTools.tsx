@@ -3,7 +3,6 @@ import type { ClientTool } from '../../chat/client-tools.ts';
 import { Button, IconButton } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Card } from '../../design/Layout.tsx';
-import look from '../../design/Look.module.css';
 import { useTexts } from '../../i18n/locale.ts';
 import { ToolDialog } from './ToolDialog.tsx';
 import { texts } from './texts.ts';
@@ -12,8 +11,8 @@ const Row = (props: { tool: ClientTool; onEdit: () => void; onRemove: () => void
   const t = useTexts(texts);
   const { name, description, fixed } = props.tool;
   return (
-    <li className={look.item} title={description}>
-      <code className={`${look.grow} ${look.cut}`}>{name}</code>
+    <li className="item" title={description}>
+      <code className="grow cut">{name}</code>
       <Chip>{t(fixed ? 'tool.fixed' : 'tool.byHand')}</Chip>
       <IconButton small icon="edit" label={t('tool.edit', { name })} onClick={props.onEdit} />
       <IconButton small icon="trash" label={t('tool.remove', { name })} onClick={props.onRemove} />
@@ -47,7 +46,7 @@ export const ClientTools = (props: {
       {tools.length === 0 ? (
         <p>{t('tools.none')}</p>
       ) : (
-        <ul className={look.divided}>
+        <ul className="divided">
           {tools.map((tool) => (
             <Row
               key={tool.name}

@@ -2,7 +2,6 @@ import { lazy, Suspense, useState } from 'react';
 import { firstAgent, useAgentIds } from '../../data/agents.ts';
 import { Button } from '../../design/Button.tsx';
 import { FilterSelect } from '../../design/Field.tsx';
-import look from '../../design/Look.module.css';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
@@ -47,7 +46,7 @@ const Playground = () => {
   const options = [...new Set([agentId, ...place.agents])].sort();
   return (
     <div className={css.screen}>
-      <header className={`${look.row} ${css.head}`}>
+      <header className={`row fixed ${css.head}`}>
         <h1>{t('title')}</h1>
         <FilterSelect
           label={t('agent')}

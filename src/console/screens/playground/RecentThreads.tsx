@@ -2,7 +2,6 @@ import { anything, list, object, optional, text } from '../../data/guard.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
@@ -42,22 +41,22 @@ export const RecentThreads = (props: {
         {({ items: all }) => {
           const items = all.filter(isConversation).slice(0, SHOWN);
           return items.length === 0 ? (
-            <p className={look.item}>{t('threads.none')}</p>
+            <p className="item">{t('threads.none')}</p>
           ) : (
             <ul>
               {items.map(({ id, title, preview, agent_id, updated_at }) => (
                 <li key={id}>
                   <button
                     type="button"
-                    className={`${look.item} ${css.thread}`}
+                    className={`item ${css.thread}`}
                     aria-pressed={id === props.threadId}
                     title={id}
                     onClick={() => props.onOpen(id, agent_id)}
                   >
-                    <span className={look.cut} dir="auto">
+                    <span className="cut" dir="auto">
                       {title ?? preview ?? shortId(id)}
                     </span>
-                    <small className={look.cut}>
+                    <small className="cut soft">
                       {agent_id} · <Ago at={updated_at} />
                     </small>
                   </button>

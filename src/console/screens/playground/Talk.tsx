@@ -17,7 +17,6 @@ import { useAtom } from '../../data/use-atom.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Id } from '../../design/Copy.tsx';
-import look from '../../design/Look.module.css';
 import { toastError } from '../../feedback/toasts.ts';
 import { askInFork, forkThread, readBack } from '../../fork/fork.ts';
 import { locale, useTexts } from '../../i18n/locale.ts';
@@ -44,9 +43,9 @@ const Empty = (props: { agent: AgentRecord; isScripted: boolean; onAsk: (prompt:
     example: (purpose) => t('prompt.example', { purpose }),
   });
   return (
-    <div className={css.start}>
+    <div className={`stack ${css.start}`}>
       <h2>{t('empty.title', { agent: agent.id })}</h2>
-      {agent.description && <p>{agent.description}</p>}
+      {agent.description && <p className="soft">{agent.description}</p>}
       {prompts.map((prompt) => (
         <Button key={prompt} onClick={() => onAsk(prompt)}>
           {prompt}
@@ -100,14 +99,14 @@ export const Talk = (props: {
     }
   };
   return (
-    <section className={`${look.card} ${css.talk}`} aria-label={t('conversation')}>
-      <div className={`${look.row} ${css.bar}`}>
+    <section className={`card column ${css.talk}`} aria-label={t('conversation')}>
+      <div className={`row bar ${css.bar}`}>
         <ViewSwitch view={view} onChange={setView} />
         <ScreenLink to={threadHref(threadId)}>{t('thread')}</ScreenLink>
-        <span className={look.cut}>
+        <span className="cut">
           <Id id={threadId} />
         </span>
-        <span className={look.push} />
+        <span className="push" />
         {isScripted && <Chip title={t('scripted.hint')}>{t('scripted')}</Chip>}
         <ChartToggle isShown={chart[0]} onChange={chart[1]} />
       </div>
@@ -132,7 +131,7 @@ export const Talk = (props: {
           )
         }
       />
-      <div className={css.composer}>
+      <div className="foot">
         <Composer isBusy={isBusy} last={last} onSend={talk.send} onStop={talk.stop} />
       </div>
       <StatsBar stats={stats} />

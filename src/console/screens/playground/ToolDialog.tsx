@@ -11,7 +11,6 @@ import { Button } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { CheckField } from '../../design/Field.tsx';
 import { InputField, TextField } from '../../design/Inputs.tsx';
-import look from '../../design/Look.module.css';
 import { useTexts } from '../../i18n/locale.ts';
 import { texts } from './texts.ts';
 
@@ -72,7 +71,7 @@ export const ToolDialog = (props: {
   };
   return (
     <Dialog title={t(props.tool ? 'tool.title' : 'tool.new')} size={560} onClose={props.onClose}>
-      <form className={look.stack} data-wide onSubmit={submit} noValidate>
+      <form className="stack" data-wide onSubmit={submit} noValidate>
         <ToolFields
           form={form}
           errors={errors}

@@ -69,8 +69,8 @@ export const Events = ({
     if (index >= 0) virtual.scrollToIndex(index, { align: 'auto' });
   }, [index, virtual]);
   return (
-    <div className={css.events}>
-      <div className={css.bar}>
+    <div className="column">
+      <div className="bar">
         <SearchBox value={q} placeholder={t('events.search')} onChange={setQ} />
         <FilterSelect
           label={t('events.kind')}
@@ -78,7 +78,7 @@ export const Events = ({
           options={[['', t('events.all')], ...kinds.map((each) => [each, each] as const)]}
           onChange={setKind}
         />
-        <span className={css.count}>{t('events.count', { count: found.length })}</span>
+        <span className="quiet number">{t('events.count', { count: found.length })}</span>
         {state.name !== 'failed' && <Chip tone={STATE_TONES[state.name]}>{t(`events.${state.name}`)}</Chip>}
       </div>
       {log.wasReset && <Notice title={t('events.reset')}>{null}</Notice>}
@@ -86,7 +86,7 @@ export const Events = ({
         <EmptyState title={t('events.none')}>{null}</EmptyState>
       )}
       <Scroller ref={frame} label={t('tab.events')} className={css.frame}>
-        <div className={css.sheet} style={{ height: virtual.getTotalSize() }}>
+        <div className="sheet" style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(({ index: place, start }) => {
             const each = found[place];
             if (!each) return null;
@@ -95,22 +95,22 @@ export const Events = ({
               <button
                 key={event.event_id}
                 type="button"
-                className={css.event}
+                className={`item ${css.event}`}
                 style={{ transform: `translateY(${start}px)` }}
                 aria-current={each.at === at ? 'step' : undefined}
                 onClick={() => onGo(each.at)}
               >
-                <span className={css.number}>{each.at}</span>
-                <time className={css.time}>{format.clock(event.created_at)}</time>
+                <span className={`quiet number fixed ${css.number}`}>{each.at}</span>
+                <time className="small number fixed">{format.clock(event.created_at)}</time>
                 <Chip tone={toneOf(event.event_kind)}>{event.event_kind}</Chip>
-                <span className={css.gist}>{gistOf(event)}</span>
+                <span className="small mono cut">{gistOf(event)}</span>
               </button>
             );
           })}
         </div>
       </Scroller>
       {chosen && (
-        <div className={css.payload}>
+        <div className="ruled inset">
           <Json value={chosen.payload} label={chosen.event_kind} />
         </div>
       )}

@@ -24,7 +24,7 @@ const Actors = ({ feed, own }: { feed: Feed | undefined; own: string }) => {
   const others = [...actors.live.values()].filter(({ id }) => id !== own);
   if (others.length === 0) return null;
   return (
-    <ul className={css.actors} aria-label={t('chart.actors')}>
+    <ul className="row small" aria-label={t('chart.actors')}>
       {others.slice(0, 6).map(({ id, machine, state }) => (
         <li key={id}>
           <ScreenLink to={`/statecharts/${machine}?actor=${encodeURIComponent(id)}`}>

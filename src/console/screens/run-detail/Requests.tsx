@@ -5,7 +5,6 @@ import { Chip } from '../../design/Chip.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
@@ -38,11 +37,11 @@ export const Requests = ({ run }: { run: Run }) => {
         items.length === 0 ? (
           <EmptyState title={t('requests.none')}>{t('requests.noneText')}</EmptyState>
         ) : (
-          <ol className={look.divided}>
+          <ol className="divided">
             {items.map(({ id, status, created_at, request }) => (
-              <li key={id} className={look.stack} style={{ padding: '10px 14px' }}>
-                <span className={look.row}>
-                  <code className={look.grow}>{id}</code>
+              <li key={id} className="stack" style={{ padding: '10px 14px' }}>
+                <span className="row">
+                  <code className="grow">{id}</code>
                   <CopyButton text={id} />
                   {status !== undefined && <Chip>{status}</Chip>}
                   {created_at !== undefined && <Ago at={created_at} />}

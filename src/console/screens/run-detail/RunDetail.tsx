@@ -107,7 +107,7 @@ const useFacts = (run: Run, events: readonly LogEvent[]): FactRow[] => {
 };
 
 const FactLine = (props: { run: Run; events: readonly LogEvent[] }) => (
-  <dl className={css.facts}>
+  <dl className={`card row inset ${css.facts}`}>
     {useFacts(props.run, props.events).map(
       ([label, value, title]) =>
         value && (
@@ -132,10 +132,10 @@ const Shown = ({ run, log }: { run: Run; log: Log }) => {
   const tab = tabs.find((each) => each === query.tab) ?? 'timeline';
   return (
     <>
-      <div className={css.what}>
+      <div className="row">
         <RunChip run={run} />
         {!endedEarly(run) && <RunReason run={run} />}
-        <span className={css.id}>
+        <span className="row quiet mono push">
           {run.run_id} <CopyButton text={run.run_id} />
         </span>
       </div>
@@ -147,7 +147,7 @@ const Shown = ({ run, log }: { run: Run; log: Log }) => {
         at={at}
         isLinked
         head={
-          <div className={css.head}>
+          <div className="bar">
             <Segmented
               label={t('tabs')}
               value={tab}

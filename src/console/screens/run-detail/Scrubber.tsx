@@ -1,4 +1,5 @@
-import { Button, IconButton } from '../../design/Button.tsx';
+import { Button } from '../../design/Button.tsx';
+import { Stepper } from '../../design/Stepper.tsx';
 import type { LogEvent } from '../../event-log/event.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import css from './RunDetail.module.css';
@@ -19,43 +20,28 @@ export const Scrubber = ({
   const count = events.length;
   const place = Math.min(at ?? count, count);
   const event = events[place - 1];
-  const go = (to: number): void => onGo(to >= count ? undefined : Math.max(1, to));
   return (
-    <div className={css.scrubber}>
-      <IconButton
-        small
-        icon="chevronLeft"
-        label={t('chart.back')}
-        disabled={place <= 1}
-        onClick={() => go(place - 1)}
-      />
-      <input
-        type="range"
-        data-testid="time-travel-slider"
-        aria-label={t('chart.slider')}
-        aria-valuetext={t('chart.at', { at: place, count })}
-        min={1}
-        max={Math.max(1, count)}
-        value={Math.max(1, place)}
-        disabled={count === 0}
-        onChange={(change) => go(Number(change.target.value))}
-      />
-      <IconButton
-        small
-        icon="chevronRight"
-        label={t('chart.forth')}
-        disabled={place >= count}
-        onClick={() => go(place + 1)}
-      />
-      <span className={css.moment}>
-        {event && <time>{format.clock(event.created_at)}</time>}
-        <code>{event?.event_kind}</code>
-      </span>
-      {at !== undefined && (
-        <Button small onClick={() => onGo(undefined)}>
-          {t('chart.now')}
-        </Button>
-      )}
+    <div className={`row ${css.scrubber}`}>
+      <Stepper
+        label={t('chart.slider')}
+        back={t('chart.back')}
+        forth={t('chart.forth')}
+        text={t('chart.at', { at: place, count })}
+        at={place}
+        first={1}
+        last={count}
+        onGo={(to) => onGo(to >= count ? undefined : to)}
+      >
+        <span className="small number row">
+          {event && <time>{format.clock(event.created_at)}</time>}
+          <code>{event?.event_kind}</code>
+        </span>
+        {at !== undefined && (
+          <Button small onClick={() => onGo(undefined)}>
+            {t('chart.now')}
+          </Button>
+        )}
+      </Stepper>
     </div>
   );
 };

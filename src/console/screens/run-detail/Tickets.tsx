@@ -14,8 +14,8 @@ const OneTicket = ({ open, decisions }: { open: Open; decisions: Decisions }) =>
   const decision = useDecision(open, (wish) => void decisions.decide(wish, [open]));
   const outcome = decisions.outcomes.get(open.key);
   return (
-    <li className={css.ticket}>
-      <div className={css.ticketHead}>
+    <li className="card stack inset">
+      <div className={`row soft ${css.ticketHead}`}>
         <strong>{visibleText(open.ticket.tool_name)}</strong>
         <Ago at={open.ticket.updated_at} />
         <ScreenLink to="/inbox">{t('ticket.inbox')}</ScreenLink>
@@ -37,9 +37,9 @@ export const Tickets = ({ run }: { run: Run }) => {
   const tickets = run.status === 'waiting' ? openTickets([run]) : [];
   if (tickets.length === 0) return null;
   return (
-    <section className={css.tickets} aria-label={t('ticket.title')}>
+    <section className={`card inset stack ${css.tickets}`} aria-label={t('ticket.title')}>
       <h2>{t('ticket.title')}</h2>
-      <ul>
+      <ul className="halves">
         {tickets.map((open) => (
           <OneTicket key={open.key} open={open} decisions={decisions} />
         ))}

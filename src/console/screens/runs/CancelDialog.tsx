@@ -8,7 +8,6 @@ import { useTexts } from '../../i18n/locale.ts';
 import { cancelRun, runsChanged } from '../../run-records/control.ts';
 import { RunLink } from '../../run-records/RunChip.tsx';
 import type { Run } from '../../run-records/run.ts';
-import css from './Runs.module.css';
 import { texts } from './texts.ts';
 
 const TONES = { done: 'success', over: 'none', failed: 'error' } as const;
@@ -21,10 +20,10 @@ const Results = ({ results, onClose }: { results: readonly Result[]; onClose: ()
   };
   return (
     <Dialog title={t('cancel.result')} onClose={onClose} size={560}>
-      <Scroller label={t('cancel.result')} className={css.results}>
-        <ul>
+      <Scroller label={t('cancel.result')} className="frame">
+        <ul className="divided">
           {results.map((result) => (
-            <li key={result.id}>
+            <li key={result.id} className="item spread">
               <RunLink id={result.id} />
               <Chip tone={TONES[result.outcome]}>{describeResult(result)}</Chip>
             </li>

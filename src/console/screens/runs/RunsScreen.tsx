@@ -5,6 +5,7 @@ import { invalidate, useResource } from '../../data/queries.ts';
 import { runsSummary } from '../../data/resources.ts';
 import { useAtom } from '../../data/use-atom.ts';
 import { Button } from '../../design/Button.tsx';
+import type { Tone } from '../../design/Chip.tsx';
 import { CheckField } from '../../design/Field.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
@@ -22,11 +23,12 @@ import { texts as runTexts } from '../../run-records/texts.ts';
 import { useMoved } from '../../run-records/use-moved.ts';
 import { BeginDialog } from './BeginDialog.tsx';
 import { CancelDialog } from './CancelDialog.tsx';
-import { runQuery, TABS, tabOf, usualSort } from './query.ts';
-import css from './Runs.module.css';
+import { runQuery, TABS, type Tab, tabOf, usualSort } from './query.ts';
 import { useRunColumns } from './run-columns.tsx';
 import { texts } from './texts.ts';
 import { Views } from './Views.tsx';
+
+const TONES: Partial<Record<Tab, Tone>> = { running: 'info', waiting: 'warn' };
 
 /** Polling interval while the feed is not live. */
 const LOOK_MS = 3000;
@@ -40,7 +42,7 @@ const Tabs = () => {
   const tab = tabOf(address);
   const hasQueue = tab === 'created' || (counts?.created ?? 0) > 0;
   return (
-    <fieldset className={css.tabs} aria-label={t('tabs')}>
+    <fieldset className="tabs grow" aria-label={t('tabs')}>
       {[undefined, ...(hasQueue ? (['created'] as const) : []), ...TABS].map((each) => {
         const count = each === 'failed' || each === 'done' ? undefined : each && counts?.[each];
         return (
@@ -52,7 +54,11 @@ const Tabs = () => {
             onClick={() => setQuery({ status: each })}
           >
             {each ? say(`state.${each}`) : t('tab.all')}
-            {count !== undefined && <span className={css.count}>{format.number(count)}</span>}
+            {count !== undefined && (
+              <span className="badge tint" data-tone={each && TONES[each]}>
+                {format.number(count)}
+              </span>
+            )}
           </button>
         );
       })}
@@ -169,7 +175,7 @@ export default function Runs() {
       }
       fills
     >
-      <div className={css.head}>
+      <div className="row">
         <Tabs />
         <Views />
       </div>

@@ -5,7 +5,6 @@ import { redactText } from '../../data/redact-text.ts';
 import { backendUrl } from '../../data/request.ts';
 import { Button } from '../../design/Button.tsx';
 import { InputField } from '../../design/Inputs.tsx';
-import look from '../../design/Look.module.css';
 import { Notice, SkeletonRows } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
@@ -102,7 +101,7 @@ const CredentialForm = ({ onDone, isMain }: { onDone: () => void; isMain: boolea
     }
   };
   return (
-    <form className={look.stack} onSubmit={(event) => void submit(event)}>
+    <form className="stack" onSubmit={(event) => void submit(event)}>
       <InputField
         label={t('credential')}
         hint={t(how === 'cookie' ? 'credentialHint.cookie' : 'credentialHint.header')}
@@ -176,7 +175,7 @@ export default function SignIn() {
         <header className={css.head}>
           <img src={mark} alt="" />
           <h1>{t('title')}</h1>
-          <p className={look.quiet}>{t('purpose', { host: new URL(backendUrl()).host })}</p>
+          <p className="quiet">{t('purpose', { host: new URL(backendUrl()).host })}</p>
         </header>
         {failure && <Failed text={failure} />}
         {code.isWorking ? (

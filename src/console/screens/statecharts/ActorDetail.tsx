@@ -18,9 +18,9 @@ export type WayTo = (id: string) => { machine: string; to: string } | undefined;
 const Other = ({ id, wayTo }: { id: string; wayTo: WayTo }) => {
   const way = wayTo(id);
   const short = shortId(id).slice(0, 14);
-  if (!way) return <span className={css.other}>{short}</span>;
+  if (!way) return <span className="mono">{short}</span>;
   return (
-    <ScreenLink to={`${way.to}?actor=${encodeURIComponent(id)}`} className={css.other}>
+    <ScreenLink to={`${way.to}?actor=${encodeURIComponent(id)}`} className="mono">
       {way.machine} {short}
     </ScreenLink>
   );
@@ -56,15 +56,15 @@ export const ActorDetail = ({
   const page = pageOf(actor);
   return (
     <>
-      <div className={css.detail}>
-        <div className={css.detailHead}>
+      <div className={`bar ${css.detail}`}>
+        <div className="row spread">
           <Button small tone="quiet" icon="chevronLeft" onClick={onClose}>
             {t('actor.close')}
           </Button>
           {page && <ScreenLink to={page.to}>{t(page.text)}</ScreenLink>}
         </div>
         {words && <p dir="auto">{words.words}</p>}
-        <h2 className={css.detailId}>
+        <h2 className="row mono">
           {shortId(id)} <CopyButton text={shortId(id)} />
         </h2>
         <Facts
@@ -72,7 +72,7 @@ export const ActorDetail = ({
             ...(words ? [[t('actor.agent'), words.agent] as const] : []),
             [
               t('actor.state'),
-              <span key="state" className={css.states}>
+              <span key="state" className="row">
                 <code>{state.join(' ')}</code>
                 {isAtRest && <Chip tone="warn">{t('actor.atRest')}</Chip>}
                 {hasEnded && <Chip>{t('actor.ended')}</Chip>}
@@ -87,7 +87,7 @@ export const ActorDetail = ({
               : [
                   [
                     t('actor.children'),
-                    <span key="children" className={css.others}>
+                    <span key="children" className="row">
                       {children.slice(0, MOST_CHILDREN).map((child) => (
                         <Other key={child} id={child} wayTo={wayTo} />
                       ))}

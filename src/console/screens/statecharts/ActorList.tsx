@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
+import { controlLook } from '../../design/Field.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
@@ -41,15 +42,15 @@ const Row = ({ actor, words, onOpen }: RowProps) => {
       onClick={() => onOpen(actor.id)}
     >
       <span
-        className={css.actorId}
+        className={`mono cut ${css.actorId}`}
         title={shortId(actor.id)}
         data-words={words?.words !== undefined || undefined}
       >
         {words?.words ?? shortId(actor.id)}
       </span>
-      <span className={css.actorFacts}>
+      <span className={`quiet ${css.actorFacts}`}>
         {words && <span>{words.agent}</span>}
-        <span className={css.actorState}>{actor.state.join(' ')}</span>
+        <span className="soft mono cut fill">{actor.state.join(' ')}</span>
         {actor.isAtRest && <Chip tone="warn">{t('actor.atRest')}</Chip>}
         {actor.hasEnded && <Chip>{t('actor.ended')}</Chip>}
         <Ago at={actor.since} />
@@ -79,16 +80,17 @@ export const ActorList = (props: {
   });
   return (
     <>
-      <div className={css.search}>
+      <div className="bar">
         <input
           type="search"
+          className={`grow ${controlLook}`}
           aria-label={t('list.search')}
           placeholder={t('list.search')}
           value={q}
           onChange={(event) => props.onSearch(event.target.value)}
         />
         {state !== undefined && (
-          <span className={css.chosenState}>
+          <span className="row spread">
             <Chip tone="info">{t('list.in', { state })}</Chip>
             <Button small tone="quiet" onClick={props.onEverywhere}>
               {t('list.everywhere')}
@@ -97,18 +99,18 @@ export const ActorList = (props: {
         )}
       </div>
       {rows.length === 0 ? (
-        <div className={css.none}>
+        <div className={`soft ${css.none}`}>
           {q === '' && state === undefined ? (
             <>
               <strong>{t('list.none')}</strong>
-              <p>{t('list.noneText')}</p>
+              <p className="quiet">{t('list.noneText')}</p>
             </>
           ) : (
             <p>{t('list.noMatch')}</p>
           )}
         </div>
       ) : (
-        <Scroller ref={frame} label={t('list.title')} className={css.actors}>
+        <Scroller ref={frame} label={t('list.title')} className={`scrolls ${css.actors}`}>
           <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
             {virtual.getVirtualItems().map(({ index, start }) => {
               const actor = rows[index];

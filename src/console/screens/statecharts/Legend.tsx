@@ -50,7 +50,7 @@ export const Legend = (props: {
         (tint) => [say(`state.${tint}`), markByState({ tint })] as const,
       );
   return (
-    <ul className={css.legend} aria-label={t('legend')}>
+    <ul className={`row small ruled fixed ${css.legend}`} aria-label={t('legend')}>
       {rows.map(([name, mark]) => (
         <li key={name} data-mark={mark.color}>
           <Swatch mark={mark} />

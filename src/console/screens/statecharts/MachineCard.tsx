@@ -42,18 +42,20 @@ export const MachineCard = (props: {
   const { name, machine, chart, states, feed, actors } = props;
   const counts = countsOf(actors, machine);
   return (
-    <li className={css.card} data-wide={(chart && chart.width > WIDE) || undefined}>
-      <ScreenLink to={props.to} className={css.cardLink}>
-        <code className={css.cardName}>{name}</code>
+    <li className={`card ${css.card}`} data-wide={(chart && chart.width > WIDE) || undefined}>
+      <ScreenLink to={props.to} className={`inset ${css.cardLink}`}>
+        <strong>
+          <code>{name}</code>
+        </strong>
       </ScreenLink>
-      <span className={css.cardFacts}>
+      <span className="quiet number inset">
         {t('live', { count: counts.actors })}
         {states !== undefined && ` · ${t('states', { count: states })}`}
       </span>
       <Scroller label={t('card', { name })} className={css.cardChart}>
         {chart ? (
           <ScreenLink to={props.to} tabIndex={-1}>
-            <div className={css.cardSheet} style={sheetOf(chart)}>
+            <div className="sheet" style={sheetOf(chart)}>
               <Chart chart={chart} label={t('card', { name })} counts={counts.states} />
               {feed && (
                 <Dots chart={chart} feed={feed} machine={machine} chosen={undefined} onChoose={noChoice} />

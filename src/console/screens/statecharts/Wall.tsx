@@ -104,7 +104,7 @@ const Bar = (props: {
   const resting = [...actors.live.values()].filter(({ isAtRest }) => isAtRest).length;
   return (
     <>
-      <span className={css.counted}>
+      <span className="small number">
         {t('live', { count: actors.live.size - resting })}
         {resting > 0 && ` · ${t('resting', { count: resting })}`}
       </span>
@@ -143,7 +143,7 @@ const WallChart = ({ name, levels, shown }: { name: string; levels: readonly Cha
   const chart = levels[level];
   if (!chart) return null;
   return (
-    <div className={css.full} ref={screen}>
+    <div className={`column ${css.full}`} ref={screen}>
       <Frame
         size={chart}
         levels={levels.length}
@@ -228,24 +228,24 @@ export const Wall = (props: WallProps) => {
   const shown: Shown = { feed, known, actor, at, words, isRun, onOpen };
   return (
     <div className={css.screen}>
-      <header className={css.head}>
+      <header className={`row spread ${css.head}`}>
         <div>
           <h1>
             <code>{name}</code>
           </h1>
-          <p>{charts?.description}</p>
+          <p className="soft">{charts?.description}</p>
         </div>
         <FeedChip state={known.state} />
       </header>
       <div className={css.columns}>
-        <div className={css.chart}>
+        <div className={`card column clip ${css.chart}`}>
           {charts?.levels.length ? (
             <WallChart name={name} levels={charts.levels} shown={shown} />
           ) : (
-            <div className={css.none}>{props.children}</div>
+            <div className={`soft ${css.none}`}>{props.children}</div>
           )}
         </div>
-        <aside className={css.side} aria-label={t('list.title')}>
+        <aside className={`card column clip ${css.side}`} aria-label={t('list.title')}>
           {actor && (
             <ActorDetail
               actor={props.childrenOf ? { ...actor, children: props.childrenOf(actor.id) } : actor}

@@ -1,6 +1,5 @@
 import { useResource } from '../../data/queries.ts';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { EmptyState, Notice } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
@@ -21,16 +20,16 @@ const Row = ({ fork: { thread, depth }, current }: { fork: Fork; current: string
   const isCurrent = id === current;
   return (
     <li
-      className={look.item}
+      className="item"
       aria-current={isCurrent || undefined}
       style={{ paddingInlineStart: 14 + Math.min(depth, DEEPEST) * 18 }}
     >
-      <span className={`${look.cut} ${css.fork}`} dir="auto">
+      <span className={`cut ${css.fork}`} dir="auto">
         <ScreenLink to={threadHref(id)} title={id}>
           {title ?? preview ?? <code>{shortId(id)}</code>}
         </ScreenLink>
       </span>
-      <span className={look.quiet}>
+      <span className="quiet">
         {[
           isCurrent && t('lineage.this'),
           forked_from && t('lineage.forked', { seq: forked_from.seq }),
@@ -39,7 +38,7 @@ const Row = ({ fork: { thread, depth }, current }: { fork: Fork; current: string
           .filter(Boolean)
           .join(' · ')}
       </span>
-      <span className={`${look.quiet} ${look.push}`}>
+      <span className="quiet push">
         <Ago at={updated_at} />
       </span>
     </li>
@@ -60,7 +59,7 @@ export const Forks = ({ thread }: { thread: Thread }) => {
             {found.length >= MOST_CHILDREN && (
               <Notice plain title={t('lineage.cut', { count: MOST_CHILDREN })} />
             )}
-            <ul className={look.divided}>
+            <ul className="divided">
               {forks.map((fork) => (
                 <Row key={fork.thread.id} fork={fork} current={thread.id} />
               ))}

@@ -7,7 +7,6 @@ import { pathOf, send } from '../../data/request.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip, type Tone } from '../../design/Chip.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Ago, useNow } from '../../design/Time.tsx';
 import { toast } from '../../feedback/toasts.ts';
@@ -41,11 +40,7 @@ const Row = ({ dispatch }: { dispatch: Dispatch }) => {
   const now = useNow();
   const { dispatch_id, run_id, status, attempt_count, max_attempts, last_error, lease_until } = dispatch;
   return (
-    <li
-      className={`${look.item} ${css.dispatch}`}
-      data-testid={`mailbox-row-${dispatch_id}`}
-      data-status={status}
-    >
+    <li className={`item ${css.dispatch}`} data-testid={`mailbox-row-${dispatch_id}`} data-status={status}>
       <Chip tone={TONES[status]}>{status}</Chip>
       <RunLink id={run_id} />
       {attempt_count > 0 && <span>{t('mail.attempts', { count: attempt_count, most: max_attempts })}</span>}
@@ -58,7 +53,7 @@ const Row = ({ dispatch }: { dispatch: Dispatch }) => {
       {dispatch.dedupe_key !== null && <code title={t('mail.dedupe')}>{dispatch.dedupe_key}</code>}
       {status === 'Claimed' && lease_until !== null && <Lease until={lease_until} />}
       {dispatch.claimed_by !== null && <code title={t('mail.by')}>{dispatch.claimed_by}</code>}
-      <span className={look.push}>
+      <span className="push">
         <Ago at={dispatch.updated_at} />
       </span>
       {last_error !== null && <p>{redactText(last_error)}</p>}
@@ -76,17 +71,15 @@ const LaneList = ({ lane, dispatches }: { lane: Lane; dispatches: readonly Dispa
   if (dispatches.length === 0 && lane !== 'queue') return null;
   return (
     <section aria-label={t(`lane.${lane}`)}>
-      <h3 className={css.part}>
+      <h3 className={`inset small ${css.part}`}>
         {t(`lane.${lane}`)} <span>{dispatches.length}</span>
       </h3>
-      {dispatches.length === 0 && <p className={`${look.quiet} ${css.part}`}>{t('lane.none')}</p>}
-      <ol className={look.divided}>
+      {dispatches.length === 0 && <p className={`quiet inset small ${css.part}`}>{t('lane.none')}</p>}
+      <ol className="divided">
         {shown.map((dispatch, index) => (
           <Fragment key={dispatch.dispatch_id}>
             {lane === 'queue' && shown[index - 1]?.dispatch_epoch !== dispatch.dispatch_epoch && (
-              <li className={`${look.quiet} ${css.epoch}`}>
-                {t('mail.epoch', { epoch: dispatch.dispatch_epoch })}
-              </li>
+              <li className={`quiet ${css.epoch}`}>{t('mail.epoch', { epoch: dispatch.dispatch_epoch })}</li>
             )}
             <Row dispatch={dispatch} />
           </Fragment>
@@ -128,7 +121,7 @@ export const Mailbox = ({ threadId }: { threadId: string }) => {
   const mayInvoke = useMayInvoke();
   const [isPushing, setPushing] = useState(false);
   return (
-    <div className={look.stack}>
+    <div className="stack">
       <Loaded query={query}>
         {(dispatches) => {
           const lanes = lanesOf(dispatches);
@@ -139,7 +132,7 @@ export const Mailbox = ({ threadId }: { threadId: string }) => {
           );
         }}
       </Loaded>
-      <div className={css.part}>
+      <div className={`inset small ${css.part}`}>
         {mayInvoke && (
           <Button small icon="plus" onClick={() => setPushing(true)}>
             {t('mail.push')}

@@ -1,5 +1,4 @@
 import { Json } from '../../design/Json.tsx';
-import look from '../../design/Look.module.css';
 import { EmptyState } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import type { LogEvent } from '../../event-log/event.ts';
@@ -18,12 +17,12 @@ export const TABS = ['runs', 'mailbox', 'events', 'lineage', 'metadata'] as cons
 type Tab = (typeof TABS)[number];
 
 const Runs = ({ runs }: { runs: readonly Run[] }) => (
-  <ul className={look.divided}>
+  <ul className="divided">
     {runs.map((run) => (
-      <li key={run.run_id} className={look.item}>
+      <li key={run.run_id} className="item">
         <RunLink id={run.run_id} />
         <RunChip run={run} />
-        <span className={look.grow}>
+        <span className="grow">
           <RunReason run={run} />
         </span>
         <Ago at={run.started_at ?? run.created_at} />
@@ -42,19 +41,19 @@ const Events = ({ events }: { events: readonly LogEvent[] }) => {
   return (
     <>
       {events.length > MOST_EVENTS && (
-        <p className={`${look.quiet} ${css.part}`}>
+        <p className={`quiet inset small ${css.part}`}>
           {t('events.older', { count: format.number(MOST_EVENTS) })}
         </p>
       )}
-      <ol className={`${css.events} ${look.divided}`}>
+      <ol className={`${css.events} divided`}>
         {events
           .slice(-MOST_EVENTS)
           .reverse()
           .map((event) => (
-            <li key={event.event_id}>
-              <time className={look.quiet}>{format.clock(event.created_at)}</time>
+            <li key={event.event_id} className="item">
+              <time className="quiet">{format.clock(event.created_at)}</time>
               <code>{event.event_kind}</code>
-              <span className={look.cut}>{gistOf(event)}</span>
+              <span className="cut">{gistOf(event)}</span>
             </li>
           ))}
       </ol>
@@ -76,8 +75,8 @@ export const Side = ({
   const [address, setQuery] = useQueryState();
   const tab: Tab = TABS.find((each) => each === address.tab) ?? 'runs';
   return (
-    <section className={`${css.side} ${look.card}`}>
-      <div className={look.tabs} role="tablist" aria-label={t('tabs')}>
+    <section className={`card column clip ${css.side}`}>
+      <div className="tabs" role="tablist" aria-label={t('tabs')}>
         {TABS.map((each) => (
           <button
             key={each}
@@ -92,13 +91,13 @@ export const Side = ({
           </button>
         ))}
       </div>
-      <div role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`} className={css.scrolls}>
+      <div role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`} className="scrolls">
         {tab === 'runs' && <Runs runs={runs} />}
         {tab === 'mailbox' && <Mailbox threadId={thread.id} />}
         {tab === 'events' && <Events events={events} />}
         {tab === 'lineage' && <Forks thread={thread} />}
         {tab === 'metadata' && (
-          <div className={css.part}>
+          <div className={`inset small ${css.part}`}>
             <Json value={thread} label={t('meta.title')} />
           </div>
         )}

@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { ErrorBox } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { ForkDialog } from '../../fork/ForkDialog.tsx';
@@ -20,7 +19,7 @@ const NEAR_PX = 400;
 const Separator = ({ id, run }: { id: string; run: Run | undefined }) => {
   const t = useTexts(texts);
   return (
-    <div className={`${look.row} ${css.between}`}>
+    <div className={`row quiet center ${css.between}`}>
       <span>{t('talk.run')}</span>
       <RunLink id={id} />
       {run && <RunChip run={run} />}
@@ -84,9 +83,9 @@ export const Conversation = ({
   if (!talk.isRead) return <SkeletonRows rows={4} />;
   if (messages.length === 0) return <EmptyState title={t('talk.none')}>{t('talk.noneText')}</EmptyState>;
   return (
-    <Scroller ref={frame} label={t('talk.title')} className={css.scrolls}>
+    <Scroller ref={frame} label={t('talk.title')} className="scrolls">
       {hasOlder && (
-        <div className={`${look.row} ${css.between}`}>
+        <div className={`row quiet center ${css.between}`}>
           <Button small disabled={isReading} onClick={older}>
             {t('talk.older')}
           </Button>

@@ -9,7 +9,6 @@ import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { Notice, SkeletonRows } from '../../design/Notice.tsx';
 import { Segmented } from '../../design/Segmented.tsx';
 import { Ago } from '../../design/Time.tsx';
@@ -112,8 +111,8 @@ const Beside = ({ threadId, onClose }: { threadId: string; onClose: () => void }
   const talk = useConversation(threadId, 'external', undefined);
   const runs = useRuns(threadId);
   return (
-    <section className={`${css.side} ${look.card}`} aria-label={t('beside.title')}>
-      <header className={`${look.row} ${css.head}`}>
+    <section className={`card column clip ${css.side}`} aria-label={t('beside.title')}>
+      <header className="row bar spread">
         <span>
           {t('beside.title')} <ScreenLink to={threadHref(threadId)}>{shortId(threadId)}</ScreenLink>
         </span>
@@ -155,29 +154,29 @@ const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
   const [isChartShown, showChart] = useChartShown();
   return (
     <>
-      <div className={look.row}>
+      <div className="row">
         {current && <RunChip run={current} />}
         {runs[0] && (
           <ScreenLink to={`/agents/${encodeURIComponent(runs[0].agent_id)}`}>{runs[0].agent_id}</ScreenLink>
         )}
         {thread.resource_id !== undefined && (
-          <span className={look.quiet}>
+          <span className="quiet">
             {t('fact.resource')} {thread.resource_id}
           </span>
         )}
-        <span className={look.quiet}>
+        <span className="quiet">
           {t('fact.created')} <Ago at={thread.metadata.created_at} />
         </span>
-        <span className={look.quiet}>
+        <span className="quiet">
           {t('fact.updated')} <Ago at={thread.metadata.updated_at} />
         </span>
-        <span className={`${look.row} ${look.quiet} ${look.mono} ${look.push}`}>
+        <span className="row quiet mono push">
           {id} <CopyButton text={id} />
         </span>
       </div>
       <div className={css.columns}>
-        <section className={`${css.side} ${look.card}`}>
-          <header className={`${look.row} ${css.head}`}>
+        <section className={`card column clip ${css.side}`}>
+          <header className="row bar spread">
             <strong>{t('talk.title')}</strong>
             <Segmented
               label={t('talk.visibility')}
@@ -189,12 +188,12 @@ const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
           </header>
           <Conversation threadId={id} talk={talk} runs={runs} />
           {mayInvoke && (
-            <div className={css.composer}>
+            <div className="foot">
               <ThreadComposer threadId={id} isGone={isGone} />
             </div>
           )}
         </section>
-        <div className={css.rows}>
+        <div className={`column ${css.rows}`}>
           {isChartShown && !isGone && (
             <Suspense fallback={<SkeletonRows rows={4} />}>
               <ThreadChart threadId={id} />

@@ -1,13 +1,11 @@
 import { useMemo } from 'react';
 import { Page } from '../../design/Layout.tsx';
-import look from '../../design/Look.module.css';
 import { EmptyState } from '../../design/Notice.tsx';
-import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { PagedList } from '../../list/PagedList.tsx';
 import { type Paged, pageOf } from '../../list/pages.ts';
+import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -54,72 +52,56 @@ const useFilters = (): readonly Filter[] => {
   );
 };
 
-const useColumns = (): Column<Summary>[] => {
-  const t = useTexts(texts);
-  return useMemo(() => {
-    const columns: Column<Summary>[] = [
-      {
-        id: 'title',
-        label: t('column.title'),
-        always: true,
-        shortened: true,
-        value: ({ title, preview, id }) => title ?? preview ?? id,
-        cell: ({ title, preview, id }, mark) => {
-          const words = title ?? preview;
-          return (
-            <span className={words === undefined ? look.mono : undefined} dir="auto">
-              {mark(words ?? shortId(id))}
-            </span>
-          );
-        },
-      },
-      {
-        id: 'agent',
-        label: t('column.agent'),
-        shortened: true,
-        value: ({ agent_id }) => agent_id,
-        cell: ({ agent_id }, mark) =>
-          agent_id === undefined ? (
-            '—'
-          ) : (
-            <ScreenLink to={`/agents/${encodeURIComponent(agent_id)}`}>{mark(agent_id)}</ScreenLink>
-          ),
-      },
-      {
-        id: 'resource',
-        label: t('column.resource'),
-        shortened: true,
-        value: ({ resource_id }) => resource_id,
-      },
-      {
-        id: 'parent',
-        label: t('column.parent'),
-        value: ({ parent_thread_id }) => parent_thread_id,
-        cell: ({ parent_thread_id: parent }) =>
-          parent === undefined ? (
-            '—'
-          ) : (
-            <ScreenLink to={threadHref(parent)} className={look.mono} title={parent}>
-              {shortId(parent)}
-            </ScreenLink>
-          ),
-      },
-      {
-        id: 'updated',
-        label: t('column.updated'),
-        value: ({ updated_at }) => updated_at,
-        cell: ({ updated_at }) => <Ago at={updated_at} />,
-      },
-    ];
-    // The service lists threads in the order of their changes only.
-    return columns.map((column) => ({ ...column, unsorted: true }));
-  }, [t]);
-};
+// The service lists threads in the order of their changes only.
+const columnsOf: ColumnsOf<Summary, keyof typeof texts.en> = () => [
+  {
+    id: 'title',
+    always: true,
+    shortened: true,
+    unsorted: true,
+    value: ({ title, preview, id }) => title ?? preview ?? id,
+    cell: ({ title, preview, id }, mark) => {
+      const words = title ?? preview;
+      return (
+        <span className={words === undefined ? 'mono' : undefined} dir="auto">
+          {mark(words ?? shortId(id))}
+        </span>
+      );
+    },
+  },
+  {
+    id: 'agent',
+    shortened: true,
+    unsorted: true,
+    value: ({ agent_id }) => agent_id,
+    cell: ({ agent_id }, mark) =>
+      agent_id === undefined ? (
+        '—'
+      ) : (
+        <ScreenLink to={`/agents/${encodeURIComponent(agent_id)}`}>{mark(agent_id)}</ScreenLink>
+      ),
+  },
+  { id: 'resource', shortened: true, unsorted: true, value: ({ resource_id }) => resource_id },
+  {
+    id: 'parent',
+    unsorted: true,
+    value: ({ parent_thread_id }) => parent_thread_id,
+    cell: ({ parent_thread_id: parent }) =>
+      parent === undefined ? (
+        '—'
+      ) : (
+        <ScreenLink to={threadHref(parent)} className="mono" title={parent}>
+          {shortId(parent)}
+        </ScreenLink>
+      ),
+  },
+  { id: 'updated', unsorted: true, at: ({ updated_at }) => updated_at },
+];
 
 export default function Threads() {
   const t = useTexts(texts);
   const pages = useThreads();
-  const columns = useColumns();
+  const columns = useColumns(texts, columnsOf);
   const filters = useFilters();
   return (
     <Page title={t('title')} count={pages.total} purpose={t('purpose')} fills>

@@ -27,11 +27,11 @@ const lengthOf = ({ spans: [run] }: Story): number => (run?.to === undefined ? 0
 const OneStory = ({ story, length }: { story: Story; length?: number | undefined }) => {
   const t = useTexts(texts);
   return (
-    <section className={css.trace} aria-label={t('one', { id: shortId(story.id) })}>
-      <header className={css.traceHead}>
+    <section aria-label={t('one', { id: shortId(story.id) })}>
+      <header className={`row ${css.traceHead}`}>
         <code title={story.id}>{shortId(story.id)}</code>
         {story.run && <ScreenLink to={runHref(story.id)}>{t('one.run')}</ScreenLink>}
-        <span className={css.push} />
+        <span className="push" />
         <FixtureButton runId={story.id} />
       </header>
       <RunView story={story} length={length} rowTestId="recent-traces-event-row" />
@@ -100,7 +100,7 @@ export default function Trace() {
         {(one) => (
           <WithStory id={beside}>
             {(other) => (
-              <div className={css.pair}>
+              <div className="stack">
                 <OneStory story={one} length={lengthOf(other)} />
                 <OneStory story={other} length={lengthOf(one)} />
               </div>

@@ -5,14 +5,14 @@ import { pathOf, send } from '../../data/request.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
-import { Ago, useNow } from '../../design/Time.tsx';
+import { useNow } from '../../design/Time.tsx';
 import { toast, toastError } from '../../feedback/toasts.ts';
 import { FixtureDialog } from '../../fixtures/FixtureDialog.tsx';
-import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
+import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { PagedList } from '../../list/PagedList.tsx';
 import type { MenuItem } from '../../list/RowMenu.tsx';
+import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink, useGo } from '../../navigation/links.tsx';
@@ -20,7 +20,6 @@ import { instantOf, useRunFilters } from '../../run-records/filters.ts';
 import { RunDuration, RunOutcome, RunWords } from '../../run-records/RunChip.tsx';
 import { runHref } from '../../run-records/run.ts';
 import { type JoinedTrace, tookOf, tracePages } from '../../trace-records/traces.ts';
-import css from './Traces.module.css';
 import { texts } from './texts.ts';
 
 const traceHref = (id: string): string => `/traces/${encodeURIComponent(id)}`;
@@ -40,7 +39,8 @@ const useFilters = (): readonly Filter[] => {
   );
 };
 
-type Translate = Say<keyof typeof texts.en>;
+type Key = keyof typeof texts.en;
+type Translate = Say<Key>;
 
 /** The outcome is that of the run, which may recover from failed calls; their number follows it. */
 const Outcome = ({ trace: { run, tool_errors }, t }: { trace: JoinedTrace; t: Translate }) => {
@@ -53,80 +53,68 @@ const Outcome = ({ trace: { run, tool_errors }, t }: { trace: JoinedTrace; t: Tr
   );
 };
 
-const useColumns = (): Column<JoinedTrace>[] => {
-  const t = useTexts(texts);
-  const format = useFormat();
-  return useMemo(() => {
-    const columns: Column<JoinedTrace>[] = [
-      {
-        id: 'run',
-        label: t('column.run'),
-        always: true,
-        shortened: true,
-        value: ({ run, run_id }) => run?.preview ?? run_id,
-        cell: ({ run, run_id }, mark) => <RunWords run={run ?? { run_id, preview: undefined }} mark={mark} />,
-      },
-      {
-        id: 'status',
-        label: t('column.status'),
-        shortened: 'chip',
-        value: ({ run }) => run?.status,
-        text: () => '',
-        cell: (trace) => <Outcome trace={trace} t={t} />,
-      },
-      {
-        id: 'agent',
-        label: t('column.agent'),
-        shortened: true,
-        value: ({ agent_id }) => agent_id,
-        cell: ({ agent_id }, mark) => (
-          <ScreenLink to={`/agents/${encodeURIComponent(agent_id)}`}>{mark(agent_id)}</ScreenLink>
-        ),
-      },
-      {
-        id: 'started',
-        label: t('column.started'),
-        value: ({ started_at }) => started_at,
-        cell: ({ started_at }) => <Ago at={started_at} />,
-      },
-      {
-        id: 'took',
-        label: t('column.took'),
-        align: 'end',
-        value: tookOf,
-        cell: (trace) => {
-          if (trace.run) return <RunDuration run={trace.run} />;
-          const took = tookOf(trace);
-          return took === undefined ? '—' : format.seconds(took / 1000);
-        },
-      },
-      {
-        id: 'prompts',
-        label: t('column.prompts'),
-        shortened: true,
-        isExtra: true,
-        value: ({ prompt_ids }) => prompt_ids.join(' '),
-        cell: ({ prompt_ids }, mark) => <span className={css.mono}>{mark(prompt_ids.join(' '))}</span>,
-      },
-      {
-        id: 'variant',
-        label: t('column.variant'),
-        shortened: true,
-        value: ({ experiment_id, variant_name }) =>
-          [experiment_id, variant_name].filter((part) => part !== undefined).join(' · '),
-      },
-      {
-        id: 'score',
-        label: t('column.score'),
-        align: 'end',
-        value: ({ judge_score }) => judge_score,
-        cell: ({ judge_score }) => (judge_score === undefined ? '—' : format.number(judge_score)),
-      },
-    ];
-    // The service lists traces newest first only.
-    return columns.map((column) => ({ ...column, unsorted: true }));
-  }, [t, format]);
-};
+// The service lists traces newest first only.
+const columnsOf: ColumnsOf<JoinedTrace, Key> = (t, format) => [
+  {
+    id: 'run',
+    always: true,
+    shortened: true,
+    unsorted: true,
+    value: ({ run, run_id }) => run?.preview ?? run_id,
+    cell: ({ run, run_id }, mark) => <RunWords run={run ?? { run_id, preview: undefined }} mark={mark} />,
+  },
+  {
+    id: 'status',
+    shortened: 'chip',
+    unsorted: true,
+    value: ({ run }) => run?.status,
+    text: () => '',
+    cell: (trace) => <Outcome trace={trace} t={t} />,
+  },
+  {
+    id: 'agent',
+    shortened: true,
+    unsorted: true,
+    value: ({ agent_id }) => agent_id,
+    cell: ({ agent_id }, mark) => (
+      <ScreenLink to={`/agents/${encodeURIComponent(agent_id)}`}>{mark(agent_id)}</ScreenLink>
+    ),
+  },
+  { id: 'started', unsorted: true, at: ({ started_at }) => started_at },
+  {
+    id: 'took',
+    align: 'end',
+    unsorted: true,
+    value: tookOf,
+    cell: (trace) => {
+      if (trace.run) return <RunDuration run={trace.run} />;
+      const took = tookOf(trace);
+      return took === undefined ? '—' : format.seconds(took / 1000);
+    },
+  },
+  {
+    id: 'prompts',
+    shortened: true,
+    isExtra: true,
+    unsorted: true,
+    isCode: true,
+    value: ({ prompt_ids }) => prompt_ids.join(' '),
+  },
+  {
+    id: 'variant',
+    shortened: true,
+    unsorted: true,
+    value: ({ experiment_id, variant_name }) =>
+      [experiment_id, variant_name].filter((part) => part !== undefined).join(' · '),
+  },
+  {
+    id: 'score',
+    align: 'end',
+    unsorted: true,
+    value: ({ judge_score }) => judge_score,
+    cell: ({ judge_score }) => (judge_score === undefined ? '—' : format.number(judge_score)),
+  },
+];
 
 const pin = async (traces: readonly JoinedTrace[], t: Translate): Promise<void> => {
   const path = (id: string): string => pathOf`/v1/traces/${id}/pin`;
@@ -161,7 +149,7 @@ export default function Traces() {
   const t = useTexts(texts);
   const go = useGo();
   const pages = useTraces();
-  const columns = useColumns();
+  const columns = useColumns(texts, columnsOf);
   const filters = useFilters();
   const [chosen, choose] = useState<string>();
   const compare = ([one, other]: readonly JoinedTrace[]): void => {

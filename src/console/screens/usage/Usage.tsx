@@ -8,7 +8,6 @@ import { Button } from '../../design/Button.tsx';
 import { CheckField, FilterSelect } from '../../design/Field.tsx';
 import { Card, Page, Stat } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { Notice } from '../../design/Notice.tsx';
 import { Segmented } from '../../design/Segmented.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
@@ -61,7 +60,7 @@ const ByBar = ({ by }: { by: readonly Property[] }) => {
     setQuery({ by: next.join(',') === 'agent' ? undefined : next.join(',') || 'none' });
   };
   return (
-    <fieldset className={css.by}>
+    <fieldset className={`row ${css.by}`}>
       <legend>{t('by')}</legend>
       {PROPERTIES.map((property) => (
         <CheckField
@@ -79,7 +78,7 @@ const Totals = ({ items }: { items: readonly UsageItem[] }) => {
   const t = useTexts(texts);
   const format = useFormat();
   return (
-    <div className={css.totals}>
+    <div className="tiles">
       <Stat label={t('figure.usd')} value={format.usd(sumOf(items, 'usd'))} note={t('figure.usdNote')} />
       <Stat label={t('figure.runs')} value={format.number(sumOf(items, 'runs'))} />
       <Stat label={t('figure.inferences')} value={format.number(sumOf(items, 'inferences'))} />
@@ -170,7 +169,7 @@ export default function Usage() {
         </>
       }
     >
-      <div className={look.row}>
+      <div className="row">
         <ByBar by={by} />
         <ScopeFilter />
         {user !== undefined && by.includes('user') && (

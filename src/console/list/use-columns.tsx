@@ -1,0 +1,43 @@
+import { useMemo } from 'react';
+import { Ago } from '../design/Time.tsx';
+import { type Format, type Say, useFormat, useTexts } from '../i18n/locale.ts';
+import type { Texts } from '../i18n/texts.ts';
+import type { Column } from './column.ts';
+
+type IdOf<K extends string> = K extends `column.${infer Id}` ? Id : never;
+
+/** A column whose label is the text `column.<id>` of its screen, unless it has another one. */
+export type Described<Row, K extends string> = Omit<Column<Row>, 'id' | 'label' | 'value'> & {
+  id: IdOf<K>;
+  label?: string;
+} & (
+    | { value: Column<Row>['value'] }
+    /** A time, of which the age is shown. */
+    | { at: (row: Row) => number | undefined }
+  );
+
+export type ColumnsOf<Row, K extends string> = (t: Say<K>, format: Format) => readonly Described<Row, K>[];
+
+const columnFrom = <Row, K extends string>(label: string, described: Described<Row, K>): Column<Row> => {
+  if ('value' in described) return { label, ...described };
+  const { at, ...column } = described;
+  return { label, value: at, text: () => '', cell: (row) => <Ago at={at(row)} />, ...column };
+};
+
+/** @param columnsOf must keep its identity while the columns are the same */
+export const useColumns = <Row, K extends string>(
+  texts: Texts<K>,
+  columnsOf: ColumnsOf<Row, K>,
+): Column<Row>[] => {
+  const t = useTexts(texts);
+  const format = useFormat();
+  return useMemo(
+    () =>
+      columnsOf(t, format).map((column) => {
+        // An id is the rest of a key that begins with `column.`.
+        const key = `column.${column.id}` as K;
+        return columnFrom(column.label ?? t(key), column);
+      }),
+    [t, format, columnsOf],
+  );
+};
