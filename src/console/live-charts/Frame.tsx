@@ -8,7 +8,7 @@ import { texts } from './texts.ts';
 
 /**
  * A scrollable frame for a chart. The chart fits into the frame until the user zooms in, but its texts stay readable: a
- * larger chart scrolls to the active state.
+ * larger chart scrolls to the active state, and the button shows it as a whole.
  */
 
 const STEP = 1.25;
@@ -23,8 +23,9 @@ type Box = Size & { x: number; y: number };
 const SMALLEST = 1;
 export const SMALLEST_COMPACT = 11 / 13;
 
-const fitOf = (room: Size | undefined, { width, height }: Size, smallest: number): number =>
-  room ? Math.max(smallest, Math.min(room.width / width, room.height / height, LARGEST_FIT)) : 1;
+/** The scale at which the whole chart is visible. */
+const wholeOf = (room: Size | undefined, { width, height }: Size): number =>
+  room ? Math.min(room.width / width, room.height / height, LARGEST_FIT) : 1;
 
 /** Scrolls to a state that is not in the middle of the frame. */
 const useFocus = (frame: RefObject<HTMLElement | null>, focus: Box | undefined, scale: number): void => {
@@ -70,12 +71,14 @@ export const Frame = (props: {
     watch.observe(element);
     return () => watch.disconnect();
   }, []);
-  const fit = fitOf(room, props.size, smallest);
+  const whole = wholeOf(room, props.size);
+  const fit = Math.max(smallest, whole);
   const scale = zoom ?? fit;
   useFocus(frame, props.focus, scale);
   const go = useCallback(
-    (by: number) => setZoom((before) => Math.min(CLOSEST, Math.max(smallest, (before ?? fit) * by))),
-    [fit, smallest],
+    (by: number) =>
+      setZoom((before) => Math.min(CLOSEST, Math.max(Math.min(smallest, whole), (before ?? fit) * by))),
+    [fit, smallest, whole],
   );
   useEffect(() => {
     const element = frame.current;
@@ -106,7 +109,12 @@ export const Frame = (props: {
         )}
         <IconButton small icon="zoomOut" label={t('zoomOut')} onClick={() => go(1 / STEP)} />
         <IconButton small icon="zoomIn" label={t('zoomIn')} onClick={() => go(STEP)} />
-        <IconButton small icon="fit" label={t('fit')} onClick={() => setZoom(undefined)} />
+        <IconButton
+          small
+          icon="fit"
+          label={t('fit')}
+          onClick={() => setZoom(scale === whole ? undefined : whole)}
+        />
       </div>
       <Scroller ref={frame} label={t('chart')} className={css.frame}>
         <div className="sheet" style={{ width: props.size.width * scale, height: props.size.height * scale }}>

@@ -5,7 +5,6 @@ import { useTexts } from '../../i18n/locale.ts';
 import { type Actors, countsOf } from '../../live-charts/actors.ts';
 import { Chart } from '../../live-charts/Chart.tsx';
 import { Dots } from '../../live-charts/Dots.tsx';
-import { SMALLEST_COMPACT } from '../../live-charts/Frame.tsx';
 import type { Feed } from '../../live-charts/feed.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import css from './Statecharts.module.css';
@@ -16,10 +15,9 @@ import { texts } from './texts.ts';
 /** Wider charts take the place of two cards. */
 const WIDE = 600;
 
-/** Fits the chart into the width of its card, while its texts stay readable. */
+/** Fits the chart into the width of its card; the screen of the machine shows it in a readable size. */
 const sheetOf = ({ width, height }: ChartData) => ({
   aspectRatio: `${width} / ${height}`,
-  minWidth: width * SMALLEST_COMPACT,
   width,
   maxWidth: '100%',
 });
