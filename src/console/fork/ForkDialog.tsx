@@ -5,16 +5,19 @@ import { FileBlock } from '../chat/FileBlock.tsx';
 import { useResource } from '../data/queries.ts';
 import { NamedRecord, recordsOf } from '../data/records.ts';
 import { useIsOffered } from '../data/test-agents.ts';
-import { Button } from '../design/Button.tsx';
-import { Dialog, DialogActions } from '../design/Dialog.tsx';
+import { Dialog } from '../design/Dialog.tsx';
 import { SelectField, TextField } from '../design/Inputs.tsx';
 import { SkeletonRows } from '../design/Notice.tsx';
+import { FormDialog } from '../feedback/FormDialog.tsx';
 import { toastError } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
 import { rowsOf } from '../thread-messages/conversation.ts';
 import { askInFork, countBefore, forkThread, readBack } from './fork.ts';
 import { texts } from './texts.ts';
+
+/** Width in pixels. */
+const SIZE = 560;
 
 const AGENTS = recordsOf('agents', NamedRecord);
 
@@ -56,24 +59,23 @@ const Form = ({ threadId, agentId, onClose, start: { question, seq, before } }: 
   const agents = (useResource(AGENTS).data ?? []).map(({ id }) => id).filter(isOffered);
   const [agent, setAgent] = useState(agentId);
   const [said, setSaid] = useState(() => textOf(question));
-  const [busy, setBusy] = useState(false);
   const files = filesOf(question);
   /** A fork whose message was not accepted is used again. */
   const made = useRef<string>(undefined);
   const ask = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      made.current ??= await forkThread(threadId, seq - 1);
-      const { thread_id } = await askInFork({ threadId: made.current, agentId: agent, said, files });
-      onClose();
-      go(`/threads/${encodeURIComponent(thread_id)}?beside=${encodeURIComponent(threadId)}`);
-    } catch (error) {
-      toastError(error);
-      setBusy(false);
-    }
+    made.current ??= await forkThread(threadId, seq - 1);
+    const { thread_id } = await askInFork({ threadId: made.current, agentId: agent, said, files });
+    go(`/threads/${encodeURIComponent(thread_id)}?beside=${encodeURIComponent(threadId)}`);
   };
   return (
-    <>
+    <FormDialog
+      title={t('title')}
+      confirm={t('go')}
+      size={SIZE}
+      isOff={said.trim() === '' && files.length === 0}
+      act={ask}
+      onClose={onClose}
+    >
       <p>{t('text')}</p>
       {before > 0 && <p>{t('before', { count: before })}</p>}
       <TextField
@@ -93,16 +95,7 @@ const Form = ({ threadId, agentId, onClose, start: { question, seq, before } }: 
         options={[...new Set([agentId, ...agents])]}
         onChange={setAgent}
       />
-      <DialogActions>
-        <Button
-          tone="primary"
-          disabled={busy || (said.trim() === '' && files.length === 0)}
-          onClick={() => void ask()}
-        >
-          {t('go')}
-        </Button>
-      </DialogActions>
-    </>
+    </FormDialog>
   );
 };
 
@@ -110,11 +103,10 @@ const Form = ({ threadId, agentId, onClose, start: { question, seq, before } }: 
 export const ForkDialog = ({ seq, ...place }: Place & { seq: number }) => {
   const t = useTexts(texts);
   const start = useStart(place.threadId, seq);
+  if (typeof start === 'object') return <Form {...place} start={start} />;
   return (
-    <Dialog title={t('title')} onClose={place.onClose} size={560}>
-      {start === undefined && <SkeletonRows rows={3} />}
-      {start === 'none' && <p>{t('none')}</p>}
-      {typeof start === 'object' && <Form {...place} start={start} />}
+    <Dialog title={t('title')} onClose={place.onClose} size={SIZE}>
+      {start === 'none' ? <p>{t('none')}</p> : <SkeletonRows rows={3} />}
     </Dialog>
   );
 };

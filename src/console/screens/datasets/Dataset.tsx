@@ -7,7 +7,8 @@ import { Field } from '../../design/Field.tsx';
 import { FileButton } from '../../design/FileButton.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import { toast, toastError } from '../../feedback/toasts.ts';
+import { toast } from '../../feedback/toasts.ts';
+import { useWork } from '../../feedback/use-work.ts';
 import { type Dataset as DatasetRecord, EVALS_OFF, isScriptable } from '../../fixtures/dataset.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { download } from '../../list/download.ts';
@@ -99,7 +100,7 @@ const useRunStart = (id: string, dataset: DatasetRecord | undefined) => {
   const go = useGo();
   const [{ mode }] = useQueryState();
   const [settings, setSettings] = useState<RunSettings>({ mode: mode === 'live' ? 'live' : 'scripted' });
-  const [busy, setBusy] = useState(false);
+  const [busy, work] = useWork();
   const ended = (useEvalRuns(id).data ?? []).filter((run) => !isRunning(run) && run.item_count > 0);
   const baselines = ended.filter(
     (run) => run.dataset_revision === dataset?.meta.revision && run.execution_mode === settings.mode,
@@ -107,16 +108,10 @@ const useRunStart = (id: string, dataset: DatasetRecord | undefined) => {
   const baseline = baselines.find((run) => run.id === settings.baseline_run_id)?.id;
   const request = { ...settings, baseline_run_id: baseline };
   const start = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const run = encodeURIComponent(await startRun(id, request));
-      go(`/eval-runs/${run}${baseline === undefined ? '' : `?baseline=${encodeURIComponent(baseline)}`}`);
-    } catch (error) {
-      toastError(error);
-      setBusy(false);
-    }
+    const run = encodeURIComponent(await startRun(id, request));
+    go(`/eval-runs/${run}${baseline === undefined ? '' : `?baseline=${encodeURIComponent(baseline)}`}`);
   };
-  return { settings: request, setSettings, baselines, lastRun: ended[0]?.id, busy, start };
+  return { settings: request, setSettings, baselines, lastRun: ended[0]?.id, busy, start: () => work(start) };
 };
 
 type Overlay = 'traces' | 'dialogue' | 'delete';
@@ -220,7 +215,7 @@ export default function Dataset() {
           write={write}
           isBusy={run.busy}
           obstacle={obstacle}
-          onStart={() => void run.start()}
+          onStart={run.start}
           onOpen={setOpen}
         />
       }

@@ -1,8 +1,8 @@
-import { useState } from 'react';
 import { anything } from '../../data/guard.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
-import { toast, toastError } from '../../feedback/toasts.ts';
+import { toast } from '../../feedback/toasts.ts';
+import { useWork } from '../../feedback/use-work.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { texts } from './texts.ts';
 import { changedDatasets } from './write.ts';
@@ -14,27 +14,25 @@ export const DeleteDataset = (props: {
   onClose: () => void;
 }) => {
   const t = useTexts(texts);
-  const [busy, setBusy] = useState(false);
+  const [isBusy, run] = useWork();
   const { id, revision } = props;
   const remove = async (): Promise<void> => {
-    setBusy(true);
     try {
       const query = { expected_revision: revision };
       await send({ method: 'DELETE', path: pathOf`/v1/eval/datasets/${id}`, query }, anything);
       toast('success', t('deleted', { id }));
       props.onDone();
-    } catch (error) {
-      toastError(error);
+    } finally {
+      changedDatasets();
+      props.onClose();
     }
-    changedDatasets();
-    props.onClose();
   };
   return (
     <ConfirmDialog
       title={t('delete.title', { id })}
       confirm={t('delete.confirm')}
-      busy={busy}
-      onConfirm={() => void remove()}
+      busy={isBusy}
+      onConfirm={() => run(remove)}
       onClose={props.onClose}
     >
       <p>{t('delete.text')}</p>

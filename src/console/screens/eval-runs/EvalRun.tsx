@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo } from 'react';
 import { statusOf } from '../../data/error.ts';
 import { anything } from '../../data/guard.ts';
 import { invalidate, type Loaded, useResource } from '../../data/queries.ts';
@@ -14,7 +14,8 @@ import { Notice } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { Comparison } from '../../eval-results/Comparison.tsx';
 import { type Side, totalsOf } from '../../eval-results/compare.ts';
-import { toast, toastError } from '../../feedback/toasts.ts';
+import { toast } from '../../feedback/toasts.ts';
+import { useWork } from '../../feedback/use-work.ts';
 import { datasetOf } from '../../fixtures/dataset.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { FigureTable } from '../../list/FigureTable.tsx';
@@ -115,20 +116,14 @@ const Baselines = ({ run, baseline }: { run: Run; baseline: string | undefined }
 
 const Cancel = ({ id }: { id: string }) => {
   const t = useTexts(texts);
-  const [busy, setBusy] = useState(false);
+  const [isBusy, run] = useWork();
   const cancel = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await send({ method: 'POST', path: pathOf`/v1/eval/runs/${id}/cancel` }, anything);
-      toast('info', t('run.cancelled'));
-      invalidate('/v1/eval/runs');
-    } catch (error) {
-      toastError(error);
-    }
-    setBusy(false);
+    await send({ method: 'POST', path: pathOf`/v1/eval/runs/${id}/cancel` }, anything);
+    toast('info', t('run.cancelled'));
+    invalidate('/v1/eval/runs');
   };
   return (
-    <Button tone="danger" disabled={busy} onClick={() => void cancel()}>
+    <Button tone="danger" disabled={isBusy} onClick={() => run(cancel)}>
       {t('run.cancel')}
     </Button>
   );

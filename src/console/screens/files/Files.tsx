@@ -8,7 +8,8 @@ import { FileButton } from '../../design/FileButton.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { DateTime } from '../../design/Time.tsx';
-import { toast, toastError } from '../../feedback/toasts.ts';
+import { toast } from '../../feedback/toasts.ts';
+import { useWork } from '../../feedback/use-work.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { PagedList } from '../../list/PagedList.tsx';
@@ -84,17 +85,11 @@ const DeleteFile = ({ of, onClose }: { of: StoredFile; onClose: () => void }) =>
 
 const Upload = ({ onDone }: { onDone: (file: StoredFile) => void }) => {
   const t = useTexts(texts);
-  const [isBusy, setBusy] = useState(false);
+  const [isBusy, run] = useWork();
   const send = async (file: File): Promise<void> => {
-    setBusy(true);
-    try {
-      const stored = await upload(file);
-      toast('success', t('upload.done', { name: stored.filename }));
-      onDone(stored);
-    } catch (error) {
-      toastError(error);
-    }
-    setBusy(false);
+    const stored = await upload(file);
+    toast('success', t('upload.done', { name: stored.filename }));
+    onDone(stored);
   };
   return (
     <FileButton
@@ -102,7 +97,7 @@ const Upload = ({ onDone }: { onDone: (file: StoredFile) => void }) => {
       accept=""
       isMain
       disabled={isBusy}
-      onFile={(file) => void send(file)}
+      onFile={(file) => run(() => send(file))}
     >
       {t(isBusy ? 'upload.busy' : 'upload')}
     </FileButton>

@@ -1,11 +1,11 @@
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { anything } from '../../data/guard.ts';
 import { useMayInvoke } from '../../data/identity.ts';
 import { readResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Button } from '../../design/Button.tsx';
-import { Dialog, DialogActions } from '../../design/Dialog.tsx';
-import { Field } from '../../design/Field.tsx';
+import { SelectField } from '../../design/Inputs.tsx';
+import { TextDialog } from '../../feedback/FormDialog.tsx';
 import { toast, toastError } from '../../feedback/toasts.ts';
 import { FixtureButton } from '../../fixtures/FixtureDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
@@ -24,56 +24,6 @@ import { isOpen, type Run, runHref } from '../../run-records/run.ts';
 import { askedIn, messagesOf } from '../../thread-messages/messages.ts';
 import { texts } from './texts.ts';
 
-/** A dialog that sends a message. */
-const MessageDialog = (props: {
-  title: string;
-  text?: string;
-  label: string;
-  initial: string;
-  /** The message may be empty, because it has files. */
-  mayBeEmpty?: boolean;
-  go: string;
-  onSend: (said: string) => Promise<void>;
-  onClose: () => void;
-  children?: ReactNode;
-}) => {
-  const t = useTexts(texts);
-  const [said, setSaid] = useState(props.initial);
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const submit = (): void => {
-    if (said.trim() === '' && !props.mayBeEmpty) {
-      setProblem(t('input.none'));
-      return;
-    }
-    setBusy(true);
-    props.onSend(said).then(props.onClose, (error: unknown) => {
-      toastError(error);
-      setBusy(false);
-    });
-  };
-  const change = (to: string): void => {
-    setSaid(to);
-    setProblem(undefined);
-  };
-  return (
-    <Dialog title={props.title} onClose={props.onClose}>
-      {props.text && <p>{props.text}</p>}
-      <Field label={props.label} error={problem} required>
-        {(control) => (
-          <textarea {...control} rows={5} value={said} onChange={(event) => change(event.target.value)} />
-        )}
-      </Field>
-      {props.children}
-      <DialogActions>
-        <Button tone="primary" disabled={busy} onClick={submit}>
-          {props.go}
-        </Button>
-      </DialogActions>
-    </Dialog>
-  );
-};
-
 const InputDialog = ({ run, onClose }: { run: Run; onClose: () => void }) => {
   const t = useTexts(texts);
   const [mode, setMode] = useState<InputMode>(
@@ -85,30 +35,21 @@ const InputDialog = ({ run, onClose }: { run: Run; onClose: () => void }) => {
     runsChanged();
   };
   return (
-    <MessageDialog
+    <TextDialog
       title={t('input.title')}
-      onClose={onClose}
       label={t('input.text')}
-      initial=""
-      go={t('input.go')}
-      onSend={send}
+      confirm={t('input.go')}
+      rows={5}
+      onSave={send}
+      onClose={onClose}
     >
-      <Field label={t('input.how')}>
-        {(control) => (
-          <select
-            {...control}
-            value={mode}
-            onChange={({ target }) => setMode(INPUT_MODES.find((each) => each === target.value) ?? mode)}
-          >
-            {INPUT_MODES.map((each) => (
-              <option key={each} value={each}>
-                {t(`input.${each}`)}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-    </MessageDialog>
+      <SelectField
+        label={t('input.how')}
+        value={mode}
+        options={INPUT_MODES.map((each) => [each, t(`input.${each}`)] as const)}
+        onChange={(next) => setMode(INPUT_MODES.find((each) => each === next) ?? mode)}
+      />
+    </TextDialog>
   );
 };
 
@@ -124,14 +65,15 @@ const AgainDialog = ({ run, asked, onClose }: { run: Run; asked: Asked; onClose:
     go(runHref(run_id));
   };
   return (
-    <MessageDialog
+    <TextDialog
       title={t('again.title')}
-      text={t('again.text')}
+      hint={t('again.text')}
       label={t('again.message')}
+      confirm={t('again.go')}
       initial={asked.text}
       mayBeEmpty={asked.files.length > 0}
-      go={t('again.go')}
-      onSend={send}
+      rows={5}
+      onSave={send}
       onClose={onClose}
     />
   );

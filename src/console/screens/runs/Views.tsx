@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useAtom } from '../../data/use-atom.ts';
 import { Button, IconButton } from '../../design/Button.tsx';
-import { Dialog, DialogActions } from '../../design/Dialog.tsx';
-import { Field, FilterSelect } from '../../design/Field.tsx';
+import { FilterSelect } from '../../design/Field.tsx';
+import { TextDialog } from '../../feedback/FormDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { texts } from './texts.ts';
@@ -10,30 +10,14 @@ import { forgetView, isView, keepView, type View, views } from './views.ts';
 
 const NameDialog = ({ query, onClose }: { query: View['query']; onClose: () => void }) => {
   const t = useTexts(texts);
-  const [name, setName] = useState('');
-  const keep = (): void => {
-    keepView({ name: name.trim(), query });
-    onClose();
-  };
   return (
-    <Dialog title={t('views.keep')} onClose={onClose}>
-      <Field label={t('views.name')} required>
-        {(control) => (
-          <input
-            {...control}
-            type="text"
-            data-autofocus
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
-      <DialogActions>
-        <Button tone="primary" disabled={name.trim() === ''} onClick={keep}>
-          {t('views.store')}
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <TextDialog
+      title={t('views.keep')}
+      label={t('views.name')}
+      confirm={t('views.store')}
+      onSave={async (name) => keepView({ name, query })}
+      onClose={onClose}
+    />
   );
 };
 

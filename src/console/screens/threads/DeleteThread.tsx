@@ -4,7 +4,8 @@ import { invalidate, useResource } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { SelectField } from '../../design/Inputs.tsx';
-import { toast, toastError } from '../../feedback/toasts.ts';
+import { toast } from '../../feedback/toasts.ts';
+import { useWork } from '../../feedback/use-work.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink, useGo } from '../../navigation/links.tsx';
 import { threadHref } from '../../run-records/run.ts';
@@ -21,29 +22,23 @@ export const DeleteThread = ({ thread, onClose }: { thread: Thread; onClose: () 
   const go = useGo();
   const children = useResource(childrenOf(thread.id)).data;
   const [strategy, setStrategy] = useState<string>('detach');
-  const [busy, setBusy] = useState(false);
+  const [isBusy, run] = useWork();
   const count = children?.total ?? 0;
   const remove = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const query = count > 0 ? { child_strategy: strategy } : {};
-      await send({ method: 'DELETE', path: pathOf`/v1/threads/${thread.id}`, query }, anything);
-      toast('success', t('delete.done'));
-      onClose();
-      go('/threads');
-      // Reads of the deleted thread itself would fail.
-      invalidate(SUMMARIES, '/v1/runs');
-    } catch (error) {
-      toastError(error);
-      setBusy(false);
-    }
+    const query = count > 0 ? { child_strategy: strategy } : {};
+    await send({ method: 'DELETE', path: pathOf`/v1/threads/${thread.id}`, query }, anything);
+    toast('success', t('delete.done'));
+    onClose();
+    go('/threads');
+    // Reads of the deleted thread itself would fail.
+    invalidate(SUMMARIES, '/v1/runs');
   };
   return (
     <ConfirmDialog
       title={t('delete.title')}
       confirm={t('delete.confirm')}
-      busy={busy || children === undefined}
-      onConfirm={() => void remove()}
+      busy={isBusy || children === undefined}
+      onConfirm={() => run(remove)}
       onClose={onClose}
     >
       <p>{t('delete.text')}</p>

@@ -13,6 +13,7 @@ import { Notice, SkeletonRows } from '../../design/Notice.tsx';
 import { Segmented } from '../../design/Segmented.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useEvents } from '../../event-log/use-events.ts';
+import { TextDialog } from '../../feedback/FormDialog.tsx';
 import { toast, toastError } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
@@ -25,7 +26,6 @@ import { RunChip, shortId } from '../../run-records/RunChip.tsx';
 import { isOpen, type Run, threadHref } from '../../run-records/run.ts';
 import { DeleteThread } from './DeleteThread.tsx';
 import { Side } from './Side.tsx';
-import { TextDialog } from './TextDialog.tsx';
 import { ThreadComposer } from './ThreadComposer.tsx';
 import { Conversation } from './ThreadConversation.tsx';
 import css from './Threads.module.css';
@@ -45,6 +45,7 @@ const RenameDialog = ({ thread, onClose }: { thread: Thread; onClose: () => void
       label={t('rename.name')}
       confirm={t('rename.go')}
       initial={thread.metadata.title}
+      mayBeEmpty
       onSave={async (title) => {
         await send({ method: 'PATCH', path: pathOf`/v1/threads/${thread.id}`, body: { title } }, anything);
         invalidate('/v1/threads');
