@@ -19,8 +19,8 @@ import { startDensity, startTheme } from './shell/theme.ts';
  *   boot/          settings read before the start; the script of `index.html` sets the theme even earlier
  *   data/          the only request client (token, 401, guards), cached reads and their refresh, masking of secrets
  *   i18n/          language, numbers and times; each folder has its texts, and `dictionaries/` contains all of them
- *   design/        the design tokens, and the components that every screen uses
- *   feedback/      writes and the toasts about them
+ *   design/        the design tokens, the utilities (global classes), and the components that every screen uses
+ *   feedback/      writes, their dialogs and the toasts about them
  *   navigation/    links between screens, and the protection of unsaved changes
  *   list/, entry/  the only list (search, order, pages, columns, selection), and the form of an entry
  *   screens/       one folder per screen; `table.ts` lists them all

@@ -74,7 +74,7 @@ export const List = <Row,>(props: ListProps<Row>) => {
         </EmptyState>
       ) : (
         <>
-          <Scroller label={t('rows')} className={css.frame} ref={setFrame} tall={unpaged}>
+          <Scroller label={t('rows')} className={`frame ${css.frame}`} ref={setFrame} tall={unpaged}>
             <Table
               {...props}
               columns={visible}

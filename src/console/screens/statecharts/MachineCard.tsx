@@ -20,6 +20,7 @@ const sheetOf = ({ width, height }: ChartData) => ({
   aspectRatio: `${width} / ${height}`,
   width,
   maxWidth: '100%',
+  marginInline: 'auto',
 });
 
 const noChoice = (): void => {};
