@@ -169,6 +169,7 @@ export const EntryScreen = <Row extends Named, K extends string>(
   );
   const list: ListProps<Row> = {
     name: kind.namespace,
+    hasCards: true,
     rows,
     columns,
     rowId: ({ id }) => id,

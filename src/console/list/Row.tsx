@@ -86,7 +86,12 @@ const RowOf = <R,>(props: RowProps<R>) => {
         )}
       </td>
       {columns.map((column, index) => (
-        <td key={column.id} data-align={column.align} data-first={index === 0 || undefined}>
+        <td
+          key={column.id}
+          data-align={column.align}
+          data-first={index === 0 || undefined}
+          data-label={column.label}
+        >
           <Fitted column={column} row={row}>
             {index === 0 ? (
               <FirstCell href={href} onOpen={onOpen && (() => onOpen(row))}>

@@ -11,7 +11,7 @@ import { listTexts } from './texts.ts';
 import type { Listed } from './use-list.ts';
 import { useRowsInView } from './use-rows-in-view.ts';
 
-/** Fewer rows show their texts in full. */
+/** Fewer rows show their texts in full, or are cards. */
 const FEW = 8;
 
 const ARIA = { asc: 'ascending', desc: 'descending' } as const;
@@ -63,13 +63,15 @@ export const Table = <R,>(props: TableProps<R>) => {
   const { rows, before, after } = useRowsInView(listed.shown, props.frame);
   const allSelected = listed.shown.every((row) => selected.has(rowId(row)));
   const toggleAll = (): void => select(new Set(allSelected ? [] : listed.shown.map(rowId)));
+  const isFew = listed.found.length < FEW;
   const span = columns.length + 2;
   // An empty cell is no header.
   const CheckCell = isChecked ? 'th' : 'td';
   return (
     <table
       className={css.table}
-      data-few={listed.found.length < FEW || undefined}
+      data-few={isFew || undefined}
+      data-cards={(isFew && props.hasCards) || undefined}
       aria-rowcount={listed.found.length + 1}
     >
       <thead>

@@ -27,6 +27,8 @@ export type ListProps<Row> = {
   /** Content of an export of the selection, by default its rows. */
   exported?: (rows: readonly Row[]) => Promise<unknown>;
   bulk?: readonly BulkAction<Row>[];
+  /** Few rows are shown as cards. */
+  hasCards?: boolean;
   usualSort?: Sorting;
   searchPlaceholder?: string;
   /** Filters behind one button, each in a query parameter. */
