@@ -200,7 +200,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
       const cached = page.getByLabel('Cache read price');
       await page.getByPlaceholder('131072').waitFor();
       t.equal(await cached.getAttribute('placeholder'), '0.075');
-      await page.getByText('Known: text').first().waitFor();
+      await page.getByText('default (text').first().waitFor();
       await page.getByLabel('Input price').fill('1');
       t.equal(
         await cached.getAttribute('placeholder'),

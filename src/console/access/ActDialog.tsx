@@ -2,33 +2,50 @@ import { type ReactNode, useState } from 'react';
 import { redactText } from '../data/redact-text.ts';
 import { ConfirmDialog } from '../design/Dialog.tsx';
 import { Notice } from '../design/Notice.tsx';
+import { toast } from '../feedback/toasts.ts';
+import { useTexts } from '../i18n/locale.ts';
+import type { Texts, Values } from '../i18n/texts.ts';
 
 /** Asks for confirmation, then acts. A failure is shown in the dialog, which stays open. */
-export const ActDialog = (props: {
-  title: string;
-  confirm: string;
+export const ActDialog = <Of extends string>(props: {
+  /** The dialog has the texts `<of>.title`, `<of>.text`, `<of>.confirm` and, for the toast after it, `<of>.done`. */
+  texts: Texts<`${NoInfer<Of>}.${'title' | 'text' | 'confirm' | 'done'}`>;
+  of: Of;
+  values?: Values;
   tone?: 'danger' | 'primary';
   typed?: string | undefined;
-  act: () => Promise<void>;
+  act: () => Promise<unknown>;
   onClose: () => void;
-  children: ReactNode;
+  /** Content below the text. */
+  children?: ReactNode;
 }) => {
-  const { act, children, ...rest } = props;
+  const { of, values, tone, typed, onClose } = props;
+  const t = useTexts(props.texts);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string>();
   const run = async (): Promise<void> => {
     setBusy(true);
     try {
-      await act();
-      props.onClose();
+      await props.act();
+      toast('success', t(`${of}.done`, values));
+      onClose();
     } catch (error) {
       setFailure(redactText(error instanceof Error ? error.message : String(error)));
       setBusy(false);
     }
   };
   return (
-    <ConfirmDialog {...rest} busy={busy} onConfirm={() => void run()}>
-      {children}
+    <ConfirmDialog
+      title={t(`${of}.title`, values)}
+      confirm={t(`${of}.confirm`, values)}
+      {...(tone && { tone })}
+      typed={typed}
+      busy={busy}
+      onConfirm={() => void run()}
+      onClose={onClose}
+    >
+      <p>{t(`${of}.text`, values)}</p>
+      {props.children}
       {failure !== undefined && <Notice tone="error" title={failure} />}
     </ConfirmDialog>
   );

@@ -12,6 +12,7 @@ import { feedbackTexts } from '../feedback/texts.ts';
 import { toast, toastError } from '../feedback/toasts.ts';
 import { useWrite } from '../feedback/use-write.ts';
 import { say, useTexts } from '../i18n/locale.ts';
+import { entryHref } from '../navigation/entry-paths.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import type { EntryKind } from './entry.ts';
 import { texts } from './texts.ts';
@@ -22,19 +23,11 @@ import { texts } from './texts.ts';
  */
 export type Deletion = EntryKind & { id: string };
 
-const PLACES: Partial<Record<string, (id: string) => string>> = {
-  agents: (id) => `/agents/${encodeURIComponent(id)}`,
-  skills: (id) => `/skills/${encodeURIComponent(id)}`,
-  models: (id) => `/models?edit=${encodeURIComponent(id)}`,
-  'model-pools': (id) => `/model-pools?edit=${encodeURIComponent(id)}`,
-  providers: (id) => `/providers?edit=${encodeURIComponent(id)}`,
-};
-
 const Dependants = ({ entries }: { entries: readonly Dependant[] }) => (
   <ul>
     {entries.map(({ namespace, id }) => (
       <li key={`${namespace}/${id}`}>
-        <ScreenLink to={PLACES[namespace]?.(id) ?? ''}>
+        <ScreenLink to={entryHref(namespace, id)}>
           <code>
             {namespace}/{id}
           </code>

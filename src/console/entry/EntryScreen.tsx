@@ -1,24 +1,19 @@
-import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react';
 import { sourceState } from '../data/meta.ts';
 import { type Loaded as Query, type Resource, useResource } from '../data/queries.ts';
 import { metaOf } from '../data/records.ts';
 import { Button, buttonLook, NewLabel } from '../design/Button.tsx';
-import { Page } from '../design/Layout.tsx';
-import { Loaded } from '../design/Loaded.tsx';
-import { EmptyState } from '../design/Notice.tsx';
 import { SourceChip } from '../design/SourceChip.tsx';
-import { Ago } from '../design/Time.tsx';
 import { feedbackTexts } from '../feedback/texts.ts';
 import { type Say, useFormat, useTexts } from '../i18n/locale.ts';
 import type { Texts } from '../i18n/texts.ts';
 import type { Column } from '../list/column.ts';
-import { freshOf } from '../list/Freshness.tsx';
-import { List } from '../list/List.tsx';
+import { column, monoColumn, timeColumn } from '../list/columns.tsx';
+import { type Format, type ListKeys, ListScreen, type ListScreenProps } from '../list/ListScreen.tsx';
 import type { ListProps } from '../list/list-props.ts';
 import type { MenuItem } from '../list/RowMenu.tsx';
 import { ScreenLink } from '../navigation/links.tsx';
 import { DeleteDialog } from './DeleteDialog.tsx';
-import css from './Entry.module.css';
 import type { EntryDescriptor } from './EntryFields.tsx';
 import type { EntryKind, Spec } from './entry.ts';
 import { texts as ownTexts } from './texts.ts';
@@ -46,7 +41,7 @@ export type EntryScreenProps<Row extends Named, K extends string> = {
   off?: Resource<unknown>['off'];
   rows: readonly Row[];
   /** The columns between the id and the time of the last change. */
-  columns: (t: Say<K>) => readonly Column<Row>[];
+  columns: ListScreenProps<Row, K>['columns'];
   /** Content and searchable text of the first column, by default the id. */
   name?: Pick<Column<Row>, 'cell' | 'text'>;
   /** Number in the title, by default that of the rows. */
@@ -67,61 +62,36 @@ export type EntryScreenProps<Row extends Named, K extends string> = {
   /** The action of the empty screen, by default the creation of an entry. */
   first?: ReactNode;
   start?: Spec | undefined;
-  list?: Partial<ListProps<Row>>;
+  filters?: ListScreenProps<Row, K>['filters'];
+  list?: Partial<Pick<ListProps<Row>, 'usualSort' | 'filterBy' | 'tools' | 'exported' | 'bulk'>>;
   /** Shown in place of the list. */
   instead?: ReactNode;
   /** Content above the list. */
   children?: ReactNode;
 };
 
-type ScreenKeys = 'title' | 'purpose' | 'search' | 'new' | 'empty.title' | 'empty.text';
-
-const idCell: NonNullable<Column<Named>['cell']> = ({ id }, mark) => (
-  <span className={css.mono}>{mark(id)}</span>
-);
-
-const useColumns = <Row extends Named, K extends string>(props: EntryScreenProps<Row, K>): Column<Row>[] => {
-  const t = useTexts(props.texts);
+const useColumns = <Row extends Named, K extends string>({ columns, ...props }: EntryScreenProps<Row, K>) => {
   const own = useTexts(ownTexts);
   const nameOf = useTexts(feedbackTexts);
-  const { columns, name, showsSource, kind } = props;
+  const { name, showsSource, kind } = props;
   const meta = useResource(useMemo(() => metaOf(kind.namespace), [kind.namespace])).data;
-  return useMemo<Column<Row>[]>(
-    () => [
-      {
-        id: 'id',
-        label: nameOf(kind.entity),
-        always: true,
-        shortened: true,
-        value: (row) => row.id,
-        cell: idCell,
-        ...name,
-      },
-      ...columns(t),
+  return useCallback(
+    (t: Say<K>, format: Format): Column<Row>[] => [
+      { ...monoColumn<Row>('id', nameOf(kind.entity), ({ id }) => id), always: true, ...name },
+      ...columns(t, format),
       ...(showsSource
         ? [
-            {
-              id: 'source',
-              label: own('column.source'),
-              value: (row: Row) => sourceState(meta?.get(row.id)),
+            column<Row>('source', own('column.source'), ({ id }) => sourceState(meta?.get(id)), {
               text: () => '',
-              cell: (row: Row) => <SourceChip state={sourceState(meta?.get(row.id))} />,
-            },
+              cell: ({ id }) => <SourceChip state={sourceState(meta?.get(id))} />,
+            }),
           ]
         : []),
-      {
-        id: 'modified',
-        label: own('column.modified'),
-        value: (row) => meta?.get(row.id)?.updated_at,
-        text: () => '',
-        cell: (row) => (
-          <span title={meta?.get(row.id)?.actor}>
-            <Ago at={meta?.get(row.id)?.updated_at} />
-          </span>
-        ),
-      },
+      timeColumn('modified', own('column.modified'), ({ id }) => meta?.get(id)?.updated_at, {
+        title: ({ id }) => meta?.get(id)?.actor,
+      }),
     ],
-    [t, own, nameOf, kind.entity, columns, name, showsSource, meta],
+    [own, nameOf, kind.entity, columns, name, showsSource, meta],
   );
 };
 
@@ -148,10 +118,10 @@ const useRowActions = (pages: string | undefined, hasForm: boolean, onDelete: (i
 };
 
 export const EntryScreen = <Row extends Named, K extends string>(
-  props: EntryScreenProps<Row, K | ScreenKeys>,
+  props: EntryScreenProps<Row, K | ListKeys | 'new'>,
 ) => {
   const { kind, query, rows, pages, primary } = props;
-  const t: Say<ScreenKeys> = useTexts(props.texts);
+  const t: Say<'new'> = useTexts(props.texts);
   const format = useFormat();
   const columns = useColumns(props);
   const address = useEntryAddress();
@@ -167,57 +137,46 @@ export const EntryScreen = <Row extends Named, K extends string>(
       <NewLabel>{t('new')}</NewLabel>
     </ScreenLink>
   );
-  const list: ListProps<Row> = {
-    name: kind.namespace,
-    hasCards: true,
-    rows,
-    columns,
-    rowId: ({ id }) => id,
-    onOpen: props.onOpen ?? (({ id }) => address.edit(id)),
-    rowHref: pages === undefined ? undefined : ({ id }) => `${pages}/${encodeURIComponent(id)}`,
-    openId: address.id ?? props.openId,
-    searchPlaceholder: t('search'),
-    fresh: freshOf(query),
-    actions: (row) => (
-      <>
-        {props.rowActions?.(row)}
-        {own.edit(row.id)}
-      </>
-    ),
-    menu: (row) => [...(props.menu?.(row) ?? []), ...own.menu(row.id)],
-    empty: (
-      <EmptyState title={t('empty.title')} actions={props.first ?? create}>
-        {t('empty.text')}
-      </EmptyState>
-    ),
-    ...props.list,
-  };
-  const count = props.count ?? rows.length;
   return (
-    <Page
-      title={t('title')}
-      count={query.data && format.number(count)}
-      purpose={t('purpose')}
-      actions={
+    <ListScreen
+      name={kind.namespace}
+      hasCards
+      texts={props.texts}
+      query={query}
+      off={props.off}
+      rows={rows}
+      count={query.data && format.number(props.count ?? rows.length)}
+      columns={columns}
+      rowId={({ id }) => id}
+      onOpen={props.onOpen ?? (({ id }) => address.edit(id))}
+      rowHref={pages === undefined ? undefined : ({ id }) => `${pages}/${encodeURIComponent(id)}`}
+      openId={address.id ?? props.openId}
+      actions={(row) => (
+        <>
+          {props.rowActions?.(row)}
+          {own.edit(row.id)}
+        </>
+      )}
+      menu={(row) => [...(props.menu?.(row) ?? []), ...own.menu(row.id)]}
+      first={props.first ?? create}
+      head={
         <>
           {props.actions}
           {create}
           {primary}
         </>
       }
+      {...(props.filters && { filters: props.filters })}
+      above={props.children}
+      instead={props.instead}
+      {...props.list}
     >
-      {props.children}
-      {props.instead || (
-        <Loaded query={query} off={props.off}>
-          {() => <List {...list} />}
-        </Loaded>
-      )}
       {descriptor && (address.isNew || address.id !== undefined) && (
         <Suspense>
           <EntryEditor descriptor={descriptor} start={props.start} />
         </Suspense>
       )}
       {doomed !== undefined && <DeleteDialog {...kind} id={doomed} onClose={() => setDoomed(undefined)} />}
-    </Page>
+    </ListScreen>
   );
 };

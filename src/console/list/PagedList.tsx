@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { Button } from '../design/Button.tsx';
 import { ErrorBox } from '../design/Loaded.tsx';
 import { SkeletonRows } from '../design/Notice.tsx';
@@ -40,6 +41,19 @@ const Progress = <Row,>({ pages, isRanked }: { pages: Pages<Row>; isRanked: bool
   );
 };
 
+/** The content that needs the first page of a list of the service. */
+export const LoadedPages = <Row,>(props: {
+  pages: Pages<Row>;
+  plain?: boolean;
+  skeleton?: ReactNode;
+  children: ReactNode;
+}) => {
+  const { pages, plain, skeleton = <SkeletonRows /> } = props;
+  if (pages.last) return props.children;
+  if (!pages.error) return skeleton;
+  return <ErrorBox error={pages.error} off={pages.off} plain={plain} onRetry={pages.refresh} />;
+};
+
 /** A list that the service filters, sorts and divides into pages. */
 export const PagedList = <Row,>({
   pages,
@@ -55,12 +69,8 @@ export const PagedList = <Row,>({
   isSearchedHere?: boolean;
   /** The loaded rows to list, by default all. */
   rows?: readonly Row[];
-}) => {
-  if (!pages.last) {
-    if (!pages.error) return <SkeletonRows />;
-    return <ErrorBox error={pages.error} off={pages.off} onRetry={pages.refresh} />;
-  }
-  return (
+}) => (
+  <LoadedPages pages={pages}>
     <List
       {...props}
       rows={rows}
@@ -68,5 +78,5 @@ export const PagedList = <Row,>({
       fresh={{ at: pages.at, busy: pages.isReading, refresh: pages.refresh }}
       after={isSearchedHere ? <More pages={pages} /> : <Progress pages={pages} isRanked={isRanked} />}
     />
-  );
-};
+  </LoadedPages>
+);

@@ -1,11 +1,10 @@
 import { useState } from 'react';
-import { isObject } from '../data/guard.ts';
+import type { JsonObject } from '../data/guard.ts';
 import { Button } from '../design/Button.tsx';
-import { Dialog, DialogActions } from '../design/Dialog.tsx';
 import look from '../design/Look.module.css';
+import { RequestDialog } from '../fixtures/RequestDialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { wordsFrom } from '../schema-form/hints.ts';
-import { SchemaForm } from '../schema-form/SchemaForm.tsx';
 import { Preset } from './presets.ts';
 import { texts } from './texts.ts';
 
@@ -38,55 +37,42 @@ const PresetDialog = (props: {
   onClose: () => void;
 }) => {
   const t = useTexts(texts);
-  const [value, change] = useState<object>(props.preset);
-  const [problem, setProblem] = useState<string>();
-  const names = [...new Set([...props.variables, ...Object.keys(props.preset.variables)])];
-  const done = (): void => {
-    const { name, persona, variables } = Preset(value, '');
-    const trimmed = name.trim();
-    if (trimmed === '') setProblem(t('preset.required'));
-    else if (props.others.includes(trimmed)) setProblem(t('preset.taken'));
-    else props.onDone({ name: trimmed, persona: persona.trim(), variables });
+  const { preset, others, variables, onDone, onRemove, onClose } = props;
+  const [value, change] = useState<JsonObject>(preset);
+  const names = [...new Set([...variables, ...Object.keys(preset.variables)])];
+  const keep = async (): Promise<ReadonlyMap<string, string> | undefined> => {
+    const kept = Preset(value, '');
+    const [name, persona] = [kept.name.trim(), kept.persona.trim()];
+    if (name === '') return new Map([['name', t('preset.required')]]);
+    if (others.includes(name)) return new Map([['name', t('preset.taken')]]);
+    onDone({ ...kept, name, persona });
+    return undefined;
   };
   return (
-    <Dialog title={t(props.onRemove ? 'preset.edit' : 'preset.new')} size={520} onClose={props.onClose}>
-      <form
-        className={look.stack}
-        data-wide
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          done();
-        }}
-      >
-        <p className={look.quiet}>{t('preset.text')}</p>
-        <SchemaForm
-          label={t('preset')}
-          schema={schemaOf(names)}
-          value={isObject(value) ? value : {}}
-          fields={['name', 'persona', ...(names.length > 0 ? ['variables'] : [])]}
-          ui={UI}
-          words={wordsFrom(t, texts, (place) => `preset.${place}`)}
-          errors={new Map(problem === undefined ? [] : [['name', problem]])}
-          onChange={(next) => {
-            setProblem(undefined);
-            change(next);
-          }}
-        />
-        {names.length === 0 && <p className={look.quiet}>{t('preset.variables.none')}</p>}
-        <DialogActions>
-          {props.onRemove && (
-            <Button tone="danger" onClick={props.onRemove}>
-              {t('preset.remove')}
-            </Button>
-          )}
-          <Button onClick={props.onClose}>{t('preset.cancel')}</Button>
-          <Button type="submit" tone="primary">
-            {t('preset.keep')}
+    <RequestDialog
+      title={t(onRemove ? 'preset.edit' : 'preset.new')}
+      submit={t('preset.keep')}
+      notice={
+        <p className={look.quiet}>
+          {t('preset.text')} {names.length === 0 && t('preset.variables.none')}
+        </p>
+      }
+      extra={
+        onRemove && (
+          <Button tone="danger" onClick={onRemove}>
+            {t('preset.remove')}
           </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+        )
+      }
+      schema={schemaOf(names)}
+      fields={['name', 'persona', ...(names.length > 0 ? ['variables'] : [])]}
+      ui={UI}
+      words={wordsFrom(t, texts, (place) => `preset.${place}`)}
+      value={value}
+      onChange={change}
+      onSubmit={keep}
+      onClose={onClose}
+    />
   );
 };
 

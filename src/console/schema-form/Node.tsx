@@ -6,7 +6,7 @@ import { variantOf } from './check.ts';
 import { type NodeProps, type SeenProps, useForm, useWordAt } from './context.ts';
 import { listIn, nothing, textIn, uiOf, useHelp, withMember } from './hints.ts';
 import { JsonBox } from './JsonBox.tsx';
-import { Clearing, Entries, Group, ListNode } from './lists.tsx';
+import { CheckBoxes, Clearing, Entries, Group, ListNode } from './lists.tsx';
 import css from './SchemaForm.module.css';
 import { EnumNode, FlagNode, Lines, NumberNode, Options, TextNode } from './scalars.tsx';
 import { nameOf, type Property, placeOf, type Seen, seen, type View } from './schema.ts';
@@ -177,7 +177,11 @@ const KINDS: Readonly<Record<View['kind'], ComponentType<SeenProps>>> = {
   json: JsonNode,
 };
 
-const WIDGETS: Readonly<Record<string, ComponentType<SeenProps>>> = { lines: Lines, optional: OptionalNode };
+const WIDGETS: Readonly<Record<string, ComponentType<SeenProps>>> = {
+  checkboxes: CheckBoxes,
+  lines: Lines,
+  optional: OptionalNode,
+};
 
 /** True if the value does not match the kind of its schema. It is then shown as JSON, so that it is not lost. */
 const isOther = (kind: string, value: unknown): boolean => {

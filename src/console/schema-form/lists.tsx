@@ -1,11 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import { isObject } from '../data/guard.ts';
 import { Button, IconButton } from '../design/Button.tsx';
-import { controlLook } from '../design/Field.tsx';
+import { CheckField, controlLook } from '../design/Field.tsx';
+import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { type SeenProps, useForm, useWordAt } from './context.ts';
 import { nothing, uiOf, useHelp, withMember } from './hints.ts';
 import css from './SchemaForm.module.css';
+import { useNames } from './scalars.tsx';
 import { placeOf, type Schema, seen } from './schema.ts';
 import { startOf } from './start.ts';
 import { texts } from './texts.ts';
@@ -181,6 +183,40 @@ export const ListNode = (props: SeenProps) => {
           })}
         </ol>
       )}
+    </Group>
+  );
+};
+
+/** A list of fixed options, as check boxes. */
+export const CheckBoxes = (props: SeenProps) => {
+  const t = useTexts(texts);
+  const { root } = useForm();
+  const help = useHelp(props);
+  const nameOf = useNames(props);
+  const { view, schema } = props.seen;
+  const items = view.kind === 'list' ? seen(view.items, root).view : undefined;
+  const usual = Array.isArray(schema.default) ? schema.default.join(', ') : '';
+  const chosen: readonly unknown[] = Array.isArray(props.value) ? props.value : [];
+  const toggle = (option: unknown, isOn: boolean): void => {
+    const next = isOn ? [...chosen, option] : chosen.filter((other) => other !== option);
+    props.onChange(next.length > 0 ? next : nothing(props, []));
+  };
+  return (
+    <Group
+      label={props.label}
+      path={props.path}
+      help={chosen.length === 0 && usual !== '' ? t('unset.default', { value: usual }) : help}
+    >
+      <span className={look.row}>
+        {(items?.kind === 'enum' ? items.options : []).map((option, index) => (
+          <CheckField
+            key={String(option)}
+            label={nameOf(option, index)}
+            checked={chosen.includes(option)}
+            onChange={(isOn) => toggle(option, isOn)}
+          />
+        ))}
+      </span>
     </Group>
   );
 };

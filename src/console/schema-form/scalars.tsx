@@ -132,7 +132,7 @@ export const Options = (props: SeenProps & { options: readonly Option[]; at: num
 };
 
 /** The names of options: from the texts, from `ui_schema`, or the option itself. */
-const useNames = ({ path, ui }: SeenProps) => {
+export const useNames = ({ path, ui }: SeenProps) => {
   const t = useTexts(texts);
   const wordAt = useWordAt();
   const usual = (option: Scalar): string =>

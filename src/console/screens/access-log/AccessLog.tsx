@@ -1,23 +1,24 @@
 import { useMemo } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { Chip, type Tone } from '../../design/Chip.tsx';
-import { Page } from '../../design/Layout.tsx';
 import look from '../../design/Look.module.css';
-import { EmptyState } from '../../design/Notice.tsx';
-import { Ago, DateTime } from '../../design/Time.tsx';
-import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import { column } from '../../list/columns.tsx';
 import { toCsv } from '../../list/csv.ts';
 import { download } from '../../list/download.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { PagedList } from '../../list/PagedList.tsx';
+import { type Format, ListScreen } from '../../list/ListScreen.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
-import { SPANS } from '../audit-log/audit-event.ts';
+import { eventTimeColumn } from '../audit-log/ActionChip.tsx';
+import { useRangeFilters } from '../audit-log/use-range-filters.ts';
 import { userColumn } from '../users/user-column.tsx';
 import { ACCESS_KINDS, type AccessEvent, accessEvents, accessHref, withOthers } from './access-event.ts';
 import { texts } from './texts.ts';
+
+type T = Say<keyof typeof texts.en>;
 
 const TONES: Readonly<Record<string, Tone>> = {
   sign_in: 'success',
@@ -72,103 +73,49 @@ const About = ({ event }: { event: AccessEvent }) => {
   );
 };
 
-const useColumns = (): Column<AccessEvent>[] => {
-  const t = useTexts(texts);
-  const format = useFormat();
-  return useMemo(
-    () => [
-      {
-        id: 'time',
-        label: t('column.time'),
-        always: true,
-        value: ({ ts }) => Date.parse(ts),
-        text: ({ ts }) => ts,
-        cell: ({ ts }) => (
-          <span className={look.row}>
-            <DateTime at={ts} />
-            <span className={look.quiet}>
-              <Ago at={ts} />
-            </span>
-          </span>
-        ),
-      },
-      {
-        id: 'kind',
-        label: t('column.kind'),
-        value: ({ kind }) => kind,
-        cell: ({ kind, count }) => (
-          <span className={look.row}>
-            <Kind kind={kind} />
-            {count > 1 && <span className={look.quiet}>×{format.number(count)}</span>}
-          </span>
-        ),
-      },
-      userColumn<AccessEvent>(t('column.user')),
-      {
-        id: 'credential',
-        label: t('column.credential'),
-        value: ({ credential }) => credential?.kind ?? '',
-        text: ({ credential }) => `${credential?.kind ?? ''} ${credential?.id ?? ''}`,
-        cell: ({ credential }) => <Credential credential={credential} />,
-      },
-      {
-        id: 'ip',
-        label: t('column.ip'),
-        isCode: true,
-        value: ({ ip }) => ip ?? '—',
-      },
-      {
-        id: 'about',
-        label: t('column.about'),
-        shortened: true,
-        value: ({ reason }) => reason ?? '',
-        text: ({ reason, run_id, thread_id }) => [reason, run_id, thread_id].join(' '),
-        cell: (event) => <About event={event} />,
-      },
-      {
-        id: 'route',
-        label: t('column.route'),
-        shortened: true,
-        isCode: true,
-        isExtra: true,
-        value: ({ route }) => route ?? '—',
-      },
-      {
-        id: 'scope',
-        label: t('column.scope'),
-        isExtra: true,
-        value: ({ scope }) => scope ?? '—',
-      },
-    ],
-    [t, format],
-  );
-};
+const columnsOf = (t: T, format: Format): Column<AccessEvent>[] => [
+  eventTimeColumn(t('column.time')),
+  column('kind', t('column.kind'), ({ kind }) => kind, {
+    cell: ({ kind, count }) => (
+      <span className={look.row}>
+        <Kind kind={kind} />
+        {count > 1 && <span className={look.quiet}>×{format.number(count)}</span>}
+      </span>
+    ),
+  }),
+  userColumn<AccessEvent>(t('column.user')),
+  column('credential', t('column.credential'), ({ credential }) => credential?.kind ?? '', {
+    text: ({ credential }) => `${credential?.kind ?? ''} ${credential?.id ?? ''}`,
+    cell: ({ credential }) => <Credential credential={credential} />,
+  }),
+  column('ip', t('column.ip'), ({ ip }) => ip ?? '—', { isCode: true }),
+  column('about', t('column.about'), ({ reason }) => reason ?? '', {
+    shortened: true,
+    text: ({ reason, run_id, thread_id }) => [reason, run_id, thread_id].join(' '),
+    cell: (event) => <About event={event} />,
+  }),
+  column('route', t('column.route'), ({ route }) => route ?? '—', {
+    shortened: true,
+    isCode: true,
+    isExtra: true,
+  }),
+  column('scope', t('column.scope'), ({ scope }) => scope ?? '—', { isExtra: true }),
+];
 
-const useFilters = (): readonly Filter[] => {
-  const t = useTexts(texts);
-  return useMemo(
-    () => [
-      {
-        key: 'kind',
-        kind: 'choice',
-        label: t('column.kind'),
-        options: ACCESS_KINDS.map((kind) => [kind, t(`kind.${kind}`)] as const),
-      },
-      { key: 'user', kind: 'text', label: t('column.user'), title: t('filter.userNote') },
-      { key: 'credential', kind: 'text', label: t('filter.credential'), title: t('filter.credentialNote') },
-      { key: 'ip', kind: 'text', label: t('column.ip') },
-      {
-        key: 'since',
-        kind: 'choice',
-        label: t('filter.range'),
-        options: SPANS.map(([span]) => [span, t(`range.${span}`)] as const),
-      },
-      { key: 'since', kind: 'time', label: t('filter.since') },
-      { key: 'until', kind: 'time', label: t('filter.until') },
-    ],
-    [t],
-  );
-};
+const filtersWith =
+  (range: readonly Filter[]) =>
+  (t: T): Filter[] => [
+    {
+      key: 'kind',
+      kind: 'choice',
+      label: t('column.kind'),
+      options: ACCESS_KINDS.map((kind) => [kind, t(`kind.${kind}`)] as const),
+    },
+    { key: 'user', kind: 'text', label: t('column.user'), title: t('filter.userNote') },
+    { key: 'credential', kind: 'text', label: t('filter.credential'), title: t('filter.credentialNote') },
+    { key: 'ip', kind: 'text', label: t('column.ip') },
+    ...range,
+  ];
 
 const FIELDS = [
   ...(['ts', 'kind', 'count', 'scope', 'user', 'credential', 'ip', 'route', 'reason'] as const),
@@ -191,34 +138,27 @@ export default function AccessLog() {
   const t = useTexts(texts);
   const format = useFormat();
   const [query] = useQueryState();
+  const range = useRangeFilters();
   const pages = usePages(accessEvents(query, Date.now()));
-  const columns = useColumns();
-  const filters = useFilters();
   const rows = useMemo(() => withOthers(pages.rows, query), [pages.rows, query]);
   const save = (): void =>
     download(`access-log-${new Date().toISOString().slice(0, 10)}.csv`, 'text/csv', csvOf(rows));
   return (
-    <Page
-      title={t('title')}
+    <ListScreen
+      name="access-log"
+      texts={texts}
+      pages={pages}
+      rows={rows}
       count={pages.last && `${format.number(rows.length)}${pages.hasMore ? '+' : ''}`}
-      purpose={t('purpose')}
-      actions={
+      isSearchedHere
+      columns={columnsOf}
+      filters={useMemo(() => filtersWith(range), [range])}
+      rowId={({ id }) => id}
+      head={
         <Button icon="download" disabled={rows.length === 0} onClick={save}>
           {t('csv')}
         </Button>
       }
-    >
-      <PagedList
-        name="access-log"
-        pages={pages}
-        rows={rows}
-        isSearchedHere
-        columns={columns}
-        rowId={({ id }) => id}
-        searchPlaceholder={t('search')}
-        filterBy={filters}
-        empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
-      />
-    </Page>
+    />
   );
 }

@@ -1,6 +1,8 @@
 import { Chip, type Tone } from '../../design/Chip.tsx';
 import { Ago, DateTime } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
+import type { Column } from '../../list/column.ts';
+import { column } from '../../list/columns.tsx';
 import css from './AuditLog.module.css';
 import { ACTIONS } from './audit-event.ts';
 import { texts } from './texts.ts';
@@ -32,3 +34,11 @@ export const EventTime = ({ at }: { at: string }) => (
     </span>
   </span>
 );
+
+/** The time of the events of a log. */
+export const eventTimeColumn = <Event extends { ts: string }>(label: string): Column<Event> =>
+  column('time', label, ({ ts }) => Date.parse(ts), {
+    always: true,
+    text: ({ ts }) => ts,
+    cell: ({ ts }) => <EventTime at={ts} />,
+  });

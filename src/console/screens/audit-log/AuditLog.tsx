@@ -2,24 +2,21 @@ import { useMemo, useState } from 'react';
 import { redact } from '../../data/redaction.ts';
 import { Button } from '../../design/Button.tsx';
 import { CheckField } from '../../design/Field.tsx';
-import { Page } from '../../design/Layout.tsx';
-import { ErrorBox } from '../../design/Loaded.tsx';
-import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
-import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import { column } from '../../list/columns.tsx';
 import { download } from '../../list/download.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { List } from '../../list/List.tsx';
+import { ListScreen } from '../../list/ListScreen.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
-import { ActionChip, EventTime } from './ActionChip.tsx';
+import { ActionChip, eventTimeColumn } from './ActionChip.tsx';
 import css from './AuditLog.module.css';
 import {
   ACTIONS,
   type AuditEvent,
   type AuditFilter,
   actorParts,
-  SPANS,
   summaryOf,
   withLabel,
 } from './audit-event.ts';
@@ -27,7 +24,10 @@ import { hrefOf } from './audited-resource.ts';
 import { EventDrawer } from './EventDrawer.tsx';
 import { csvOf } from './export.ts';
 import { texts } from './texts.ts';
-import { AUDIT_OFF, useAudit } from './use-audit.ts';
+import { useAudit } from './use-audit.ts';
+import { useRangeFilters } from './use-range-filters.ts';
+
+type T = Say<keyof typeof texts.en>;
 
 const Actor = ({ actor }: { actor: string }) => {
   const { short, label } = actorParts(actor);
@@ -39,56 +39,22 @@ const Actor = ({ actor }: { actor: string }) => {
   );
 };
 
-const useColumns = (): Column<AuditEvent>[] => {
-  const t = useTexts(texts);
-  return useMemo(
-    () => [
-      {
-        id: 'time',
-        label: t('column.time'),
-        always: true,
-        value: (event) => Date.parse(event.ts),
-        text: (event) => event.ts,
-        cell: (event) => <EventTime at={event.ts} />,
-      },
-      {
-        id: 'actor',
-        label: t('column.actor'),
-        value: (event) => event.actor,
-        cell: (event) => <Actor actor={event.actor} />,
-      },
-      {
-        id: 'action',
-        label: t('column.action'),
-        value: (event) => event.action,
-        cell: (event) => <ActionChip action={event.action} />,
-      },
-      {
-        id: 'resource',
-        label: t('column.resource'),
-        shortened: true,
-        value: (event) => event.resource,
-        cell: (event, mark) => (
-          <ScreenLink to={hrefOf(event.resource)} className={css.mono}>
-            {mark(event.resource)}
-          </ScreenLink>
-        ),
-      },
-      {
-        id: 'summary',
-        label: t('column.summary'),
-        shortened: true,
-        unsorted: true,
-        value: summaryOf,
-        cell: (event, mark) => {
-          const summary = summaryOf(event);
-          return <span title={summary}>{summary === '' ? '—' : mark(summary)}</span>;
-        },
-      },
-    ],
-    [t],
-  );
-};
+const columnsOf = (t: T): Column<AuditEvent>[] => [
+  eventTimeColumn(t('column.time')),
+  column('actor', t('column.actor'), ({ actor }) => actor, { cell: ({ actor }) => <Actor actor={actor} /> }),
+  column('action', t('column.action'), ({ action }) => action, {
+    cell: ({ action }) => <ActionChip action={action} />,
+  }),
+  column('resource', t('column.resource'), ({ resource }) => resource, {
+    shortened: true,
+    cell: ({ resource }, mark) => (
+      <ScreenLink to={hrefOf(resource)} className={css.mono}>
+        {mark(resource)}
+      </ScreenLink>
+    ),
+  }),
+  column('summary', t('column.summary'), summaryOf, { shortened: true, unsorted: true }),
+];
 
 const Exports = ({ events }: { events: readonly AuditEvent[] }) => {
   const t = useTexts(texts);
@@ -113,31 +79,19 @@ const Exports = ({ events }: { events: readonly AuditEvent[] }) => {
 const resourcesOf = (events: readonly AuditEvent[]): string[] =>
   [...new Set(events.flatMap(({ resource }) => [resource.split('/')[0] ?? '', resource]))].sort();
 
-/** The range is a span until now, or has its own start and end. */
-const useFilters = (events: readonly AuditEvent[]): Filter[] => {
-  const t = useTexts(texts);
-  return useMemo(
-    () => [
-      {
-        key: 'since',
-        kind: 'choice',
-        label: t('filter.range'),
-        options: SPANS.map(([span]) => [span, t(`range.${span}`)] as const),
-      },
-      { key: 'since', kind: 'time', label: t('filter.since') },
-      { key: 'until', kind: 'time', label: t('filter.until') },
-      { key: 'resource', kind: 'text', label: t('filter.resource'), options: resourcesOf(events) },
-      { key: 'actor', kind: 'text', label: t('filter.actor'), title: t('filter.actorNote') },
-      {
-        key: 'action',
-        kind: 'choices',
-        label: t('filter.actions'),
-        options: ACTIONS.map((action) => [action, t(`action.${action}`)] as const),
-      },
-    ],
-    [t, events],
-  );
-};
+const filtersFor =
+  (range: readonly Filter[], events: readonly AuditEvent[]) =>
+  (t: T): Filter[] => [
+    ...range,
+    { key: 'resource', kind: 'text', label: t('column.resource'), options: resourcesOf(events) },
+    { key: 'actor', kind: 'text', label: t('column.actor'), title: t('filter.actorNote') },
+    {
+      key: 'action',
+      kind: 'choices',
+      label: t('filter.actions'),
+      options: ACTIONS.map((action) => [action, t(`action.${action}`)] as const),
+    },
+  ];
 
 export default function AuditLog() {
   const t = useTexts(texts);
@@ -148,45 +102,26 @@ export default function AuditLog() {
     [since, until, action, resource, actor],
   );
   const [isTail, follow] = useState(false);
-  const { query, events, loaded } = useAudit(filter, isTail);
-  const columns = useColumns();
-  const filterBy = useFilters(events);
+  const range = useRangeFilters();
+  const { pages, events, loaded } = useAudit(filter, isTail);
   const rows = useMemo(() => withLabel(events, actor), [events, actor]);
   return (
-    <Page
-      title={t('title')}
-      count={query.data && `${format.number(loaded.length)}${query.hasNextPage ? '+' : ''}`}
-      purpose={t('purpose')}
-      actions={<Exports events={rows} />}
+    <ListScreen
+      name="audit-log"
+      texts={texts}
+      pages={pages}
+      rows={rows}
+      count={pages.last && `${format.number(loaded.length)}${pages.hasMore ? '+' : ''}`}
+      isSearchedHere
+      columns={columnsOf}
+      filters={useMemo(() => filtersFor(range, events), [range, events])}
+      rowId={({ id }) => id}
+      onOpen={({ id }) => setQuery({ event: id })}
+      openId={event}
+      tools={<CheckField label={t('tail')} checked={isTail} onChange={follow} />}
+      head={<Exports events={rows} />}
     >
-      {query.error && !query.data && (
-        <ErrorBox error={query.error} off={AUDIT_OFF} onRetry={() => void query.refetch()} />
-      )}
-      {query.isPending && <SkeletonRows />}
-      {query.data && (
-        <List
-          name="audit-log"
-          rows={rows}
-          columns={columns}
-          rowId={({ id }) => id}
-          onOpen={({ id }) => setQuery({ event: id })}
-          openId={event}
-          searchPlaceholder={t('search')}
-          filterBy={filterBy}
-          tools={<CheckField label={t('tail')} checked={isTail} onChange={follow} />}
-          fresh={{ at: query.dataUpdatedAt, busy: query.isFetching, refresh: () => void query.refetch() }}
-          unpaged
-          after={
-            query.hasNextPage && (
-              <Button small disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-                {t('more')}
-              </Button>
-            )
-          }
-          empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
-        />
-      )}
-      {event && query.data && <EventDrawer id={event} events={rows} />}
-    </Page>
+      {event && pages.last && <EventDrawer id={event} events={rows} />}
+    </ListScreen>
   );
 }

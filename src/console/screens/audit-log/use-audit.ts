@@ -3,13 +3,14 @@ import { useMemo } from 'react';
 import { statusOf } from '../../data/error.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
 import { send } from '../../data/request.ts';
+import type { Pages } from '../../list/use-pages.ts';
 import { type AuditEvent, type AuditFilter, AuditPage, merged, queriesOf } from './audit-event.ts';
 
 /** The loaded part of the log, and newer events. */
 
 const PATH = '/v1/audit-log';
 
-export const AUDIT_OFF = { statuses: [404, 503], setting: 'SERVICE_AUDIT_LOG_ENABLED' } as const;
+const AUDIT_OFF = { statuses: [404, 503], setting: 'SERVICE_AUDIT_LOG_ENABLED' } as const;
 
 const TAIL_MS = 5000;
 
@@ -58,5 +59,17 @@ export const useAudit = (filter: AuditFilter, isTail: boolean) => {
     () => (tail && isFollowing ? merged([tail, loaded]) : loaded),
     [tail, isFollowing, loaded],
   );
-  return { query, events, loaded };
+  const pages: Pages<AuditEvent> = {
+    rows: events,
+    last: query.data && { items: loaded, total: loaded.length, searched: undefined, next_cursor: undefined },
+    total: undefined,
+    off: AUDIT_OFF,
+    error: query.error,
+    at: query.dataUpdatedAt,
+    isReading: query.isFetching,
+    hasMore: query.hasNextPage,
+    loadMore: () => void query.fetchNextPage(),
+    refresh: () => void query.refetch(),
+  };
+  return { pages, events, loaded };
 };

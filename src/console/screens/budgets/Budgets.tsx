@@ -1,9 +1,10 @@
-import { useMemo } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { Notice } from '../../design/Notice.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
-import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
+import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import { column, drawnColumn } from '../../list/columns.tsx';
+import type { Format } from '../../list/ListScreen.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { waitingRunsSlowly } from '../../run-records/waiting.ts';
@@ -12,8 +13,6 @@ import { BUDGETS, type Budget } from './budget.ts';
 import { BUDGET } from './budget-form.tsx';
 import { Counters, WorstCounter } from './Counters.tsx';
 import { texts } from './texts.ts';
-
-type Format = ReturnType<typeof useFormat>;
 
 type Key = keyof typeof texts.en;
 
@@ -33,40 +32,24 @@ const limitsOf = ({ limits }: Budget, t: Say<Key>, format: Format): string =>
     ),
   ].join(' · ');
 
-const columnsOf =
-  (format: Format) =>
-  (t: Say<Key>): Column<Budget>[] => [
+const columnsOf = (t: Say<Key>, format: Format): Column<Budget>[] => [
+  drawnColumn('worst', t('column.worst'), ({ id }) => <WorstCounter budget={id} />),
+  column('limits', t('field.limits'), (row) => limitsOf(row, t, format), { shortened: true }),
+  column('window', t('field.window'), ({ window }) =>
+    window ? optionOf(t, 'window.every', window.every) : '—',
+  ),
+  column(
+    'per',
+    t('field.per'),
+    ({ per }) => per.map((each) => optionOf(t, 'per.*', each)).join(', ') || '—',
     {
-      id: 'worst',
-      label: t('column.worst'),
-      unsorted: true,
-      value: () => '',
-      cell: ({ id }) => <WorstCounter budget={id} />,
-    },
-    {
-      id: 'limits',
-      label: t('field.limits'),
       shortened: true,
-      value: (row) => limitsOf(row, t, format),
     },
-    {
-      id: 'window',
-      label: t('field.window'),
-      value: ({ window }) => (window ? optionOf(t, 'window.every', window.every) : '—'),
-    },
-    {
-      id: 'per',
-      label: t('field.per'),
-      shortened: true,
-      value: ({ per }) => per.map((each) => optionOf(t, 'per.*', each)).join(', ') || '—',
-    },
-    {
-      id: 'on_exceeded',
-      label: t('field.on_exceeded'),
-      shortened: true,
-      value: ({ on_exceeded }) => optionOf(t, 'on_exceeded', on_exceeded),
-    },
-  ];
+  ),
+  column('on_exceeded', t('field.on_exceeded'), (row) => optionOf(t, 'on_exceeded', row.on_exceeded), {
+    shortened: true,
+  }),
+];
 
 /** Runs that wait because a budget is exhausted. */
 const WaitingForBudget = () => {
@@ -85,8 +68,6 @@ const WaitingForBudget = () => {
 
 export default function Budgets() {
   const query = useResource(BUDGETS);
-  const format = useFormat();
-  const columns = useMemo(() => columnsOf(format), [format]);
   const t = useTexts(texts);
   const [{ counters }, setQuery] = useQueryState();
   return (
@@ -97,7 +78,7 @@ export default function Budgets() {
         query={query}
         off={BUDGETS.off}
         rows={query.data ?? []}
-        columns={columns}
+        columns={columnsOf}
         menu={({ id }) => [{ label: t('counters'), icon: 'usage', act: () => setQuery({ counters: id }) }]}
       >
         <WaitingForBudget />

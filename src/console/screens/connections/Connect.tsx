@@ -104,7 +104,7 @@ export const Connect = (props: {
       ) : (
         <form onSubmit={submit} className={look.stack} data-wide>
           <InputField
-            label={t('connect.server')}
+            label={t('column.server')}
             hint={t('connect.serverHint')}
             error={failure}
             list={options}

@@ -64,23 +64,12 @@ const useFilters = (): readonly Filter[] => {
 };
 
 const DeleteFile = ({ of, onClose }: { of: StoredFile; onClose: () => void }) => {
-  const t = useTexts(texts);
   const { id, filename: name } = of;
   const remove = async (): Promise<void> => {
     await send({ method: 'DELETE', path: pathOf`/v1/files/${id}` }, anything);
     changedFiles();
-    toast('success', t('delete.done', { name }));
   };
-  return (
-    <ActDialog
-      title={t('delete.title', { name })}
-      confirm={t('delete.confirm')}
-      act={remove}
-      onClose={onClose}
-    >
-      <p>{t('delete.text')}</p>
-    </ActDialog>
-  );
+  return <ActDialog texts={texts} of="delete" values={{ name }} act={remove} onClose={onClose} />;
 };
 
 const Upload = ({ onDone }: { onDone: (file: StoredFile) => void }) => {

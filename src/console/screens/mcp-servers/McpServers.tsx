@@ -3,11 +3,11 @@ import { redactText } from '../../data/redact-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
-import { drawnColumn, monoColumn } from '../../entry/columns.tsx';
-import css from '../../entry/Entry.module.css';
+import look from '../../design/Look.module.css';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import { column, drawnColumn, monoColumn } from '../../list/columns.tsx';
 import { endpointOf, SERVERS, type Server, statusOf } from './mcp-server.ts';
 import { HealthChip, RestartButton } from './ServerStatus.tsx';
 import { verifyTools } from './server-actions.ts';
@@ -27,18 +27,15 @@ const Health = ({ id }: { id: string }) => {
 
 const columnsOf = (t: Say<keyof typeof texts.en>): Column<Server>[] => [
   drawnColumn('status', t('column.status'), ({ id }) => <Health id={id} />),
-  { id: 'transport', label: t('field.transport'), value: (row) => row.transport },
-  {
-    id: 'endpoint',
-    label: t('column.endpoint'),
+  column('transport', t('field.transport'), (row) => row.transport),
+  column('endpoint', t('column.endpoint'), endpointOf, {
     shortened: true,
-    value: endpointOf,
     cell: (row, mark) => (
-      <span className={css.mono}>
+      <span className={look.mono}>
         {mark(redactText(endpointOf(row)))} <CopyButton text={redactText(endpointOf(row))} />
       </span>
     ),
-  },
+  }),
   monoColumn('env', t('field.env'), (row) => row.env_keys.join(', ')),
 ];
 

@@ -1,38 +1,25 @@
 import { useMemo } from 'react';
 import { mcpSegment } from '../../../schema/mcp-names.ts';
-import { list, object, optional, text } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
-import { recordsOf } from '../../data/records.ts';
 import { capabilities } from '../../data/resources.ts';
-import { agentsColumn, monoColumn } from '../../entry/columns.tsx';
 import css from '../../entry/Entry.module.css';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import { agentsColumn, column, monoColumn } from '../../list/columns.tsx';
 import { List } from '../../list/List.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { createToolFilter } from '../tools/allowed.ts';
+import { agentsWithTools } from '../tools/tool.ts';
 import type { Status } from './mcp-server.ts';
 import { texts } from './texts.ts';
-
-const names = optional(list(text));
-const AGENTS = recordsOf(
-  'agents',
-  object({
-    id: text,
-    allowed_tools: names,
-    allowed_tool_patterns: names,
-    excluded_tools: names,
-    excluded_tool_patterns: names,
-  }),
-);
 
 /** `id` is undefined for a tool that is not offered to agents. */
 type Row = { name: string; description: string | null; id: string | undefined; agents: readonly string[] };
 
 const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
   { ...monoColumn('name', t('tool.name'), ({ name }) => name), always: true },
-  {
-    ...monoColumn<Row>('id', t('tool.id'), ({ id }) => id ?? t('tool.unregistered')),
+  column('id', t('tool.id'), ({ id }) => id ?? t('tool.unregistered'), {
+    shortened: true,
     cell: ({ id }, mark) =>
       id === undefined ? (
         <span className={css.quiet}>{t('tool.unregistered')}</span>
@@ -41,13 +28,8 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
           {mark(id)}
         </ScreenLink>
       ),
-  },
-  {
-    id: 'description',
-    label: t('tool.description'),
-    value: ({ description }) => description ?? '—',
-    cell: ({ description }, mark) => <span title={description ?? ''}>{mark(description ?? '—')}</span>,
-  },
+  }),
+  column('description', t('tool.description'), ({ description }) => description ?? '—', { shortened: true }),
   agentsColumn(t('tool.agents')),
 ];
 
@@ -55,7 +37,7 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
 export const Tools = ({ id: server, status }: { id: string; status: Status }) => {
   const t = useTexts(texts);
   const known = useResource(capabilities).data?.tools;
-  const agents = useResource(AGENTS).data;
+  const agents = useResource(agentsWithTools).data;
   const rows = useMemo(() => {
     const filters = (agents ?? []).map((agent) => ({ id: agent.id, allows: createToolFilter(agent) }));
     const segment = mcpSegment(server);

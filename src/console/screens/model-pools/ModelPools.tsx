@@ -3,11 +3,11 @@ import { object, optional, text } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
 import { recordsOf } from '../../data/records.ts';
 import { Chip } from '../../design/Chip.tsx';
-import { agentsColumn } from '../../entry/columns.tsx';
-import css from '../../entry/Entry.module.css';
+import look from '../../design/Look.module.css';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import type { Say } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import { agentsColumn, column } from '../../list/columns.tsx';
 import { POOLS, type Pool } from './pool.ts';
 import { POOL } from './pool-form.tsx';
 import { texts } from './texts.ts';
@@ -18,13 +18,10 @@ const HOMES = ['deterministic', 'round_robin', 'first_healthy'] as const;
 type Row = Pool & { agents: readonly string[] };
 
 const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
-  {
-    id: 'members',
-    label: t('field.members'),
-    value: (row) => row.members.map(({ model_id }) => model_id).join(' '),
-    cell: (row) => (
-      <span className={css.row}>
-        {row.members.map(({ model_id, weight, role }) => (
+  column('members', t('field.members'), ({ members }) => members.map(({ model_id }) => model_id).join(' '), {
+    cell: ({ members }) => (
+      <span className={look.row}>
+        {members.map(({ model_id, weight, role }) => (
           <Chip key={model_id} tone={role === 'failover_only' ? 'none' : 'info'}>
             {model_id}
             {weight !== undefined && weight !== 1 && ` ×${weight}`}
@@ -33,16 +30,12 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
         ))}
       </span>
     ),
-  },
-  {
-    id: 'routing',
-    label: t('field.routing'),
-    value: ({ routing }) => {
-      const home = routing?.home ?? 'deterministic';
-      const known = HOMES.find((each) => each === home);
-      return known ? t(`field.routing.home.${known}`) : home;
-    },
-  },
+  }),
+  column('routing', t('field.routing'), ({ routing }) => {
+    const home = routing?.home ?? 'deterministic';
+    const known = HOMES.find((each) => each === home);
+    return known ? t(`field.routing.home.${known}`) : home;
+  }),
   agentsColumn(t('column.usedBy')),
 ];
 

@@ -1,26 +1,32 @@
 import { useRef, useState } from 'react';
 import { statusOf } from '../../data/error.ts';
+import type { JsonObject } from '../../data/guard.ts';
 import { redactText } from '../../data/redact-text.ts';
 import { Button, buttonLook } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
-import { CheckField, Field } from '../../design/Field.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import css from '../../entry/Entry.module.css';
 import type { Item } from '../../eval-results/report.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
+import { problemsIn } from '../../schema-form/check.ts';
+import { wordsFrom } from '../../schema-form/hints.ts';
+import { SchemaForm } from '../../schema-form/SchemaForm.tsx';
 import type { Model } from './model.ts';
-import { askModels, failureOf, type Question } from './model-test.ts';
+import { askModels, failureOf, Question } from './model-test.ts';
 import { texts } from './texts.ts';
 
-/** Limits of one request, each with the maximum that the service accepts. */
-const LIMITS = [
-  ['seconds', 600],
-  ['tokens', 200_000],
-] as const;
-
-const within = (typed: string, most: number): number =>
-  Math.min(most, Math.max(1, Math.trunc(Number(typed)) || 1));
+/** The question, whose limits have the maxima that the service accepts. */
+const schemaFor = (models: readonly Model[]) => ({
+  type: 'object',
+  required: ['models', 'seconds', 'tokens'],
+  properties: {
+    prompt: { type: 'string' },
+    models: { type: 'array', items: { enum: models.map(({ id }) => id) }, minItems: 1 },
+    seconds: { type: 'integer', minimum: 1, maximum: 600 },
+    tokens: { type: 'integer', minimum: 1, maximum: 200_000 },
+  },
+});
 
 const AnswerCard = ({ report, id }: { report: Item['report']; id: string }) => {
   const t = useTexts(texts);
@@ -74,7 +80,7 @@ const Failed = ({ error }: { error: unknown }) => {
 type Outcome =
   | { name: 'none' }
   | { name: 'busy' }
-  | { name: 'answered'; answers: readonly Item[] }
+  | { name: 'answered'; models: readonly string[]; answers: readonly Item[] }
   | { name: 'failed'; error: unknown };
 
 /** The test of a prompt; closing the dialog cancels it. */
@@ -86,7 +92,8 @@ const useAsking = () => {
     running.current = attempt;
     setOutcome({ name: 'busy' });
     try {
-      setOutcome({ name: 'answered', answers: await askModels(question, attempt.signal) });
+      const answers = await askModels(question, attempt.signal);
+      setOutcome({ name: 'answered', models: question.models, answers });
     } catch (error) {
       if (!attempt.signal.aborted) setOutcome({ name: 'failed', error });
     }
@@ -97,65 +104,40 @@ const useAsking = () => {
 /** Sends one prompt to one or several models. */
 export const ModelTest = (props: { first: string; models: readonly Model[]; onClose: () => void }) => {
   const t = useTexts(texts);
-  const [asked, setAsked] = useState({ prompt: '', seconds: 30, tokens: 2000, models: [props.first] });
+  const [asked, setAsked] = useState<JsonObject>({ models: [props.first], seconds: 30, tokens: 2000 });
   const { outcome, ask, stop } = useAsking();
+  const schema = schemaFor(props.models);
   const close = (): void => {
     stop();
     props.onClose();
   };
-  const toggle = (id: string, isWanted: boolean): void => {
-    const others = asked.models.filter((other) => other !== id);
-    setAsked({ ...asked, models: isWanted ? [...others, id] : others });
+  const start = (): void => {
+    const { prompt, ...rest } = Question(asked, '');
+    void ask({ ...rest, prompt: prompt.trim() || t('test.placeholder') });
   };
-  const number = ([limit, most]: (typeof LIMITS)[number]) => (
-    <Field key={limit} label={t(`test.${limit}`)}>
-      {(control) => (
-        <input
-          {...control}
-          type="number"
-          min={1}
-          max={most}
-          value={asked[limit]}
-          onChange={({ target }) => setAsked({ ...asked, [limit]: within(target.value, most) })}
-        />
-      )}
-    </Field>
-  );
-  const start = (): void => void ask({ ...asked, prompt: asked.prompt.trim() || t('test.placeholder') });
   return (
     <Dialog title={t('test.title')} size={720} onClose={close}>
       <Notice title={t('test.billed')} />
-      <Field label={t('test.prompt')}>
-        {(control) => (
-          <textarea
-            {...control}
-            data-autofocus
-            rows={2}
-            placeholder={t('test.placeholder')}
-            value={asked.prompt}
-            onChange={({ target }) => setAsked({ ...asked, prompt: target.value })}
-          />
-        )}
-      </Field>
-      <fieldset className={css.box}>
-        <legend>{t('test.models')}</legend>
-        <span className={css.row}>
-          {props.models.map(({ id }) => (
-            <CheckField
-              key={id}
-              label={id}
-              checked={asked.models.includes(id)}
-              onChange={(isWanted) => toggle(id, isWanted)}
-            />
-          ))}
-        </span>
-      </fieldset>
-      <div className={css.row}>{LIMITS.map(number)}</div>
+      <SchemaForm
+        label={t('test.title')}
+        schema={schema}
+        ui={{
+          prompt: {
+            'ui:widget': 'textarea',
+            'ui:options': { rows: 2 },
+            'ui:placeholder': t('test.placeholder'),
+          },
+          models: { 'ui:widget': 'checkboxes' },
+        }}
+        words={wordsFrom(t, texts, (place) => `test.${place}`)}
+        value={asked}
+        onChange={setAsked}
+      />
       <div className={css.list} role="status">
         {outcome.name === 'failed' && <Failed error={outcome.error} />}
         {outcome.name === 'answered' &&
           outcome.answers.map(({ cell, report }, index) => {
-            const id = cell?.model_id ?? asked.models[index] ?? '';
+            const id = cell?.model_id ?? outcome.models[index] ?? '';
             return <AnswerCard key={id} report={report} id={id} />;
           })}
       </div>
@@ -164,7 +146,7 @@ export const ModelTest = (props: { first: string; models: readonly Model[]; onCl
         <Button
           tone="primary"
           data-testid="model-test-send"
-          disabled={outcome.name === 'busy' || asked.models.length === 0}
+          disabled={outcome.name === 'busy' || problemsIn(schema, asked).length > 0}
           onClick={start}
         >
           {t(outcome.name === 'busy' ? 'test.busy' : 'test.send')}

@@ -5,11 +5,11 @@ import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { capabilities, type ModelFigures, NOTHING_KNOWN } from '../../data/resources.ts';
 import { Button } from '../../design/Button.tsx';
 import { Dot } from '../../design/Chip.tsx';
-import { monoColumn } from '../../entry/columns.tsx';
 import css from '../../entry/Entry.module.css';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import { column, monoColumn } from '../../list/columns.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { ModelTest } from './ModelTest.tsx';
 import { MODELS, type Model, PRICES } from './model.ts';
@@ -72,42 +72,26 @@ const modalitiesOf = ({ modalities, known }: Row): string =>
     .join(' → ');
 
 const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
-  {
-    id: 'provider',
-    label: t('column.provider'),
+  column('provider', t('column.provider'), (row) => row.provider_id, {
     shortened: true,
-    value: (row) => row.provider_id,
-    cell: (row) => (
-      <span title={row.isDangling ? t('provider.missing') : undefined} className={css.mono}>
-        {row.isDangling && <Dot tone="error" />}{' '}
-        <ScreenLink to={`/providers?edit=${encodeURIComponent(row.provider_id)}`}>
-          {row.provider_id}
-        </ScreenLink>
+    cell: ({ provider_id: id, isDangling }) => (
+      <span title={isDangling ? t('provider.missing') : undefined} className={css.mono}>
+        {isDangling && <Dot tone="error" />}{' '}
+        <ScreenLink to={`/providers?edit=${encodeURIComponent(id)}`}>{id}</ScreenLink>
       </span>
     ),
-  },
+  }),
   monoColumn('upstream', t('field.upstream_model'), (row) => row.upstream_model),
-  {
-    id: 'window',
-    label: t('column.window'),
+  column('window', t('column.window'), (row) => figureOf(row, 'context_window'), {
     align: 'end',
-    value: (row) => figureOf(row, 'context_window'),
     cell: (row) => <Window row={row} />,
-  },
-  {
-    id: 'price',
-    label: t('column.price'),
+  }),
+  column('price', t('column.price'), (row) => figureOf(row, PRICES[0]), {
     align: 'end',
-    value: (row) => figureOf(row, PRICES[0]),
     text: () => '',
     cell: (row) => <Prices row={row} />,
-  },
-  {
-    id: 'modalities',
-    label: t('column.modalities'),
-    value: modalitiesOf,
-    cell: (row) => <span className={css.quiet}>{modalitiesOf(row) || '—'}</span>,
-  },
+  }),
+  column('modalities', t('field.modalities'), modalitiesOf),
 ];
 
 export default function Models() {

@@ -1,4 +1,4 @@
-import { list, object } from '../../data/guard.ts';
+import { type Guarded, list, number, object, text, withDefault } from '../../data/guard.ts';
 import { send } from '../../data/request.ts';
 import { textOf } from '../../entry/entry.ts';
 import { Item } from '../../eval-results/report.ts';
@@ -7,7 +7,13 @@ import { Item } from '../../eval-results/report.ts';
 
 const Online = object({ run: object({ items: list(Item) }) });
 
-export type Question = { prompt: string; models: readonly string[]; seconds: number; tokens: number };
+export const Question = object({
+  prompt: withDefault(text, ''),
+  models: list(text),
+  seconds: number,
+  tokens: number,
+});
+export type Question = Guarded<typeof Question>;
 
 /** Responses in the order of the models. @throws RequestError */
 export const askModels = async (

@@ -5,11 +5,11 @@ import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { useAtom } from '../../data/use-atom.ts';
 import { buttonLook, IconButton } from '../../design/Button.tsx';
 import { Notice } from '../../design/Notice.tsx';
-import { drawnColumn } from '../../entry/columns.tsx';
 import css from '../../entry/Entry.module.css';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import { column, drawnColumn } from '../../list/columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { PROVIDERS, type Provider } from './provider.ts';
@@ -42,20 +42,9 @@ const TestButton = ({ id }: Provider) => {
 };
 
 const columnsOf = (t: Say<keyof typeof texts.en>): Column<Provider>[] => [
-  { id: 'adapter', label: t('field.adapter'), value: (row) => row.adapter },
-  {
-    id: 'url',
-    label: t('field.base_url'),
-    shortened: true,
-    value: (row) => row.base_url ?? '',
-    cell: (row, mark) =>
-      row.base_url ? (
-        <span className={css.mono}>{mark(row.base_url)}</span>
-      ) : (
-        <span className={css.quiet}>{t('url.usual')}</span>
-      ),
-  },
-  { id: 'key', label: t('field.api_key'), value: (row) => t(row.has_api_key ? 'key.stored' : 'key.none') },
+  column('adapter', t('field.adapter'), (row) => row.adapter),
+  column('url', t('field.base_url'), (row) => row.base_url ?? t('url.usual'), { shortened: true }),
+  column('key', t('field.api_key'), (row) => t(row.has_api_key ? 'key.stored' : 'key.none')),
   drawnColumn('test', t('column.test'), ({ id }) => <LastTest id={id} />),
 ];
 

@@ -1,10 +1,11 @@
 import { useMemo } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { Chip } from '../../design/Chip.tsx';
-import { agentsColumn } from '../../entry/columns.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
-import { type Say, useTexts } from '../../i18n/locale.ts';
+import type { Say } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import { agentsColumn, column } from '../../list/columns.tsx';
+import type { Filter } from '../../list/FilterBar.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import css from './Skills.module.css';
 import { AGENTS, callerOf, isCalledBy, SKILLS, type Skill, usersOf } from './skill.ts';
@@ -16,12 +17,11 @@ type Row = Skill & { agents: readonly string[] };
 const CALLERS = ['user', 'model', 'internal'] as const;
 const CONTEXTS = ['inline', 'fork'] as const;
 
-const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
-  { id: 'name', label: t('field.name'), value: (row) => row.name },
-  {
-    id: 'description',
-    label: t('field.description'),
-    value: (row) => row.description,
+type T = Say<keyof typeof texts.en>;
+
+const columnsOf = (t: T): Column<Row>[] => [
+  column('name', t('field.name'), (row) => row.name),
+  column('description', t('field.description'), (row) => row.description, {
     text: (row) => [row.description, row.when_to_use, ...row.allowed_tools, ...row.paths].join(' '),
     unsorted: true,
     cell: (row, mark) => (
@@ -29,19 +29,25 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
         {mark(row.description)}
       </span>
     ),
-  },
-  { id: 'caller', label: t('column.caller'), value: (row) => t(`caller.${callerOf(row)}`) },
-  {
-    id: 'context',
-    label: t('field.context'),
-    value: (row) => row.context,
-    cell: (row) => <Chip tone={row.context === 'fork' ? 'info' : undefined}>{row.context}</Chip>,
-  },
+  }),
+  column('caller', t('column.caller'), (row) => t(`caller.${callerOf(row)}`)),
+  column('context', t('field.context'), (row) => row.context, {
+    cell: ({ context }) => <Chip tone={context === 'fork' ? 'info' : undefined}>{context}</Chip>,
+  }),
   agentsColumn(t('column.agents'), t('agents.none')),
 ];
 
+const filtersOf = (t: T): Filter[] => [
+  {
+    key: 'caller',
+    label: t('column.caller'),
+    kind: 'choice',
+    options: CALLERS.map((one) => [one, t(`caller.${one}`)]),
+  },
+  { key: 'context', label: t('field.context'), kind: 'choice', options: CONTEXTS.map((one) => [one, one]) },
+];
+
 export default function Skills() {
-  const t = useTexts(texts);
   const query = useResource(SKILLS);
   const agents = useResource(AGENTS).data;
   const [{ caller, context }] = useQueryState();
@@ -64,22 +70,7 @@ export default function Skills() {
       columns={columnsOf}
       pages="/skills"
       showsSource
-      list={{
-        filterBy: [
-          {
-            key: 'caller',
-            label: t('column.caller'),
-            kind: 'choice',
-            options: CALLERS.map((one) => [one, t(`caller.${one}`)]),
-          },
-          {
-            key: 'context',
-            label: t('field.context'),
-            kind: 'choice',
-            options: CONTEXTS.map((one) => [one, one]),
-          },
-        ],
-      }}
+      filters={filtersOf}
     />
   );
 }

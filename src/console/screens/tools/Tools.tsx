@@ -5,14 +5,11 @@ import { useResource } from '../../data/queries.ts';
 import { metaOf, recordsOf } from '../../data/records.ts';
 import { capabilities, runtimeStats } from '../../data/resources.ts';
 import { Chip } from '../../design/Chip.tsx';
-import { Page } from '../../design/Layout.tsx';
-import { Loaded } from '../../design/Loaded.tsx';
-import { EmptyState } from '../../design/Notice.tsx';
-import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
+import { agentsColumn, column, FIRST } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { freshOf } from '../../list/Freshness.tsx';
-import { List } from '../../list/List.tsx';
+import { ListScreen } from '../../list/ListScreen.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { createToolFilter } from './allowed.ts';
 import css from './Tools.module.css';
@@ -92,60 +89,39 @@ const Calls = ({ row }: { row: ToolRow }) => {
   );
 };
 
-const useColumns = (): Column<ToolRow>[] => {
-  const t = useTexts(texts);
-  return useMemo(
-    () => [
-      {
-        id: 'id',
-        label: t('column.id'),
-        shortened: true,
-        always: true,
-        isCode: true,
-        value: (row) => row.id,
-      },
-      { id: 'name', label: t('column.name'), shortened: true, value: (row) => row.name },
-      {
-        id: 'source',
-        label: t('column.source'),
-        value: (row) => row.kind,
-        cell: (row) => <Source row={row} />,
-      },
-      {
-        id: 'description',
-        label: t('column.description'),
-        shortened: true,
-        value: (row) => row.description,
-        unsorted: true,
-      },
-      {
-        id: 'agents',
-        label: t('column.agents'),
-        align: 'end',
-        value: (row) => row.agents.length,
-        text: (row) => row.agents.join(' '),
-        cell: (row) => <span title={row.agents.join(', ') || t('agents.none')}>{row.agents.length}</span>,
-      },
-      {
-        id: 'calls',
-        label: t('column.calls'),
-        align: 'end',
-        value: (row) => row.calls,
-        text: () => '',
-        cell: (row) => <Calls row={row} />,
-      },
-    ],
-    [t],
-  );
-};
+type T = Say<keyof typeof texts.en>;
+
+const columnsOf = (t: T): Column<ToolRow>[] => [
+  column('id', t('column.id'), ({ id }) => id, { ...FIRST, isCode: true }),
+  column('name', t('column.name'), ({ name }) => name, { shortened: true }),
+  column('source', t('column.source'), ({ kind }) => kind, { cell: (row) => <Source row={row} /> }),
+  column('description', t('column.description'), (row) => row.description, {
+    shortened: true,
+    unsorted: true,
+  }),
+  agentsColumn(t('column.agents'), t('agents.none')),
+  column('calls', t('column.calls'), ({ calls }) => calls, {
+    align: 'end',
+    text: () => '',
+    cell: (row) => <Calls row={row} />,
+  }),
+];
+
+const filtersOf = (t: T): Filter[] => [
+  {
+    key: 'source',
+    kind: 'choice',
+    label: t('column.source'),
+    options: KINDS.map((kind) => [kind, t(`kind.${kind}`)]),
+  },
+  { key: 'customized', kind: 'flag', label: t('customized.only') },
+];
 
 export default function Tools() {
-  const t = useTexts(texts);
   const format = useFormat();
   const query = useResource(capabilities);
   const [{ source, customized }] = useQueryState();
   const rows = useRows();
-  const columns = useColumns();
   const shown = useMemo(
     () =>
       rows.filter(
@@ -154,35 +130,18 @@ export default function Tools() {
       ),
     [rows, source, customized],
   );
-  const filterBy = useMemo(
-    (): Filter[] => [
-      {
-        key: 'source',
-        kind: 'choice',
-        label: t('column.source'),
-        options: KINDS.map((kind) => [kind, t(`kind.${kind}`)]),
-      },
-      { key: 'customized', kind: 'flag', label: t('customized.only') },
-    ],
-    [t],
-  );
   return (
-    <Page title={t('title')} count={query.data && format.number(rows.length)} purpose={t('purpose')}>
-      <Loaded query={query} off={capabilities.off}>
-        {() => (
-          <List
-            name="tools"
-            rows={shown}
-            columns={columns}
-            rowId={({ id }) => id}
-            rowHref={({ id }) => `/tools/${encodeURIComponent(id)}`}
-            searchPlaceholder={t('search')}
-            filterBy={filterBy}
-            fresh={freshOf(query)}
-            empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
-          />
-        )}
-      </Loaded>
-    </Page>
+    <ListScreen
+      name="tools"
+      texts={texts}
+      query={query}
+      off={capabilities.off}
+      rows={shown}
+      count={query.data && format.number(rows.length)}
+      columns={columnsOf}
+      filters={filtersOf}
+      rowId={({ id }) => id}
+      rowHref={({ id }) => `/tools/${encodeURIComponent(id)}`}
+    />
   );
 }

@@ -17,16 +17,11 @@ import { accessHref } from '../access-log/access-event.ts';
 import { usageHref } from '../usage/usage.ts';
 import { texts } from './texts.ts';
 import { KindChip, StateChip } from './UserChips.tsx';
-import { UserConnections } from './UserConnections.tsx';
-import { EditUser } from './UserForm.tsx';
-import { UserKeys } from './UserKeys.tsx';
-import { UserSessions } from './UserSessions.tsx';
+import { UserConnections, UserKeys, UserSessions } from './UserTables.tsx';
 import { identityOf, type User as UserRecord, userOf } from './user.ts';
-import { DeleteUser, DisableUser, SignOutUser } from './user-acts.tsx';
+import { USER_DIALOGS } from './user-acts.tsx';
 
-const DIALOGS = { edit: EditUser, disable: DisableUser, signOut: SignOutUser, delete: DeleteUser } as const;
-
-type What = keyof typeof DIALOGS;
+type What = keyof typeof USER_DIALOGS;
 
 const Actions = ({ user, open }: { user: UserRecord; open: (what: What) => void }) => {
   const t = useTexts(texts);
@@ -83,7 +78,7 @@ const Details = ({ user }: { user: UserRecord }) => {
     <Facts
       rows={[
         [t('column.state'), <StateChip key="state" disabled={user.disabled} />],
-        [t('column.kind'), <KindChip key="kind" kind={user.kind} />],
+        [t('field.kind'), <KindChip key="kind" kind={user.kind} />],
         [t('field.name'), user.name ?? '—'],
         [t('field.email'), user.email ?? '—'],
         [t('identity'), <Identity key="identity" user={user} />],
@@ -106,7 +101,7 @@ export default function User() {
   const query = useResource(userOf(id));
   const [what, open] = useState<What>();
   const user = query.data;
-  const Dialog = what && DIALOGS[what];
+  const Dialog = what && USER_DIALOGS[what];
   if (statusOf(query.error) === 404) {
     return <NoSuch title={t('notFound', { id })} to="/users" all={t('all')} />;
   }
@@ -119,12 +114,12 @@ export default function User() {
               <Card title={t('details')}>
                 <Details user={found} />
               </Card>
-              <Card title={t('column.grants')}>
-                <GrantList grants={found.grants} none={t('grants.none')} />
+              <Card title={t('field.grants')}>
+                <GrantList grants={found.grants} none={t('field.grants.none')} />
                 {found.token_grants.length > 0 && (
                   <>
                     <h3>{t('grants.byToken')}</h3>
-                    <GrantList grants={found.token_grants} none={t('grants.none')} />
+                    <GrantList grants={found.token_grants} none={t('field.grants.none')} />
                   </>
                 )}
               </Card>

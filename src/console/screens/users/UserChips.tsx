@@ -6,7 +6,7 @@ import { USER_KINDS, type User } from './user.ts';
 export const KindChip = ({ kind }: Pick<User, 'kind'>) => {
   const t = useTexts(texts);
   const known = USER_KINDS.find((each) => each === kind);
-  return <Chip tone={kind === 'service' ? 'agent' : 'info'}>{known ? t(`kind.${known}`) : kind}</Chip>;
+  return <Chip tone={kind === 'service' ? 'agent' : 'info'}>{known ? t(`field.kind.${known}`) : kind}</Chip>;
 };
 
 export const StateChip = ({ disabled }: Pick<User, 'disabled'>) => {

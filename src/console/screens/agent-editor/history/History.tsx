@@ -1,21 +1,24 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { changed } from '../../../data/records.ts';
 import { Button } from '../../../design/Button.tsx';
+import { DataTable } from '../../../design/DataTable.tsx';
 import { Dialog, DialogClose } from '../../../design/Dialog.tsx';
 import { Diff } from '../../../design/Diff.tsx';
 import { boxLook } from '../../../design/Field.tsx';
 import { Facts } from '../../../design/Layout.tsx';
-import { Loaded } from '../../../design/Loaded.tsx';
+import look from '../../../design/Look.module.css';
 import { EmptyState } from '../../../design/Notice.tsx';
-import { Scroller } from '../../../design/Scroller.tsx';
 import { Ago, DateTime } from '../../../design/Time.tsx';
+import { designTexts } from '../../../design/texts.ts';
 import { useTexts } from '../../../i18n/locale.ts';
+import { LoadedPages, More } from '../../../list/PagedList.tsx';
 import { useQueryState } from '../../../list/use-query-state.ts';
 import { ActionChip } from '../../audit-log/ActionChip.tsx';
 import { type AuditEvent, actorParts, summaryOf } from '../../audit-log/audit-event.ts';
 import { EventDrawer } from '../../audit-log/EventDrawer.tsx';
 import { Pending, Restore, type RestoreProps } from '../../audit-log/Restore.tsx';
-import { AUDIT_OFF, useAudit } from '../../audit-log/use-audit.ts';
+import { texts as auditTexts } from '../../audit-log/texts.ts';
+import { useAudit } from '../../audit-log/use-audit.ts';
 import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
 import { texts } from './texts.ts';
@@ -23,61 +26,34 @@ import { comparedIn, versionOf, withChosen } from './versions.ts';
 
 /** The stored versions of an agent. Two of them can be compared, and each can be restored. */
 
-const COLUMNS = ['time', 'actor', 'action', 'summary'] as const;
-
-type Chosen = { chosen: readonly string[]; choose: (chosen: readonly string[]) => void };
-
-const Row = (props: Chosen & { event: AuditEvent; restore: Omit<RestoreProps, 'event'> }) => {
+const Actions = ({ event, restore }: { event: AuditEvent; restore: Omit<RestoreProps, 'event'> }) => {
   const t = useTexts(texts);
   const [, setQuery] = useQueryState();
-  const { event, chosen, choose } = props;
-  const actor = actorParts(event.actor);
-  const version = versionOf(event);
-  const isChosen = chosen.includes(event.id);
   return (
-    <tr data-chosen={isChosen || undefined}>
-      <td>
-        {version && (
-          <input
-            type="checkbox"
-            className={boxLook}
-            aria-label={t('choose', { version: event.id.slice(-8) })}
-            checked={isChosen}
-            onChange={({ target }) => choose(withChosen(chosen, event.id, target.checked))}
-          />
-        )}
-      </td>
-      <td>
-        <Ago at={event.ts} />
-      </td>
-      <td title={event.actor} className={css.mono}>
-        {actor.label || actor.short}
-      </td>
-      <td>
-        <ActionChip action={event.action} />
-      </td>
-      <td className={css.wide} title={summaryOf(event)}>
-        {summaryOf(event) || '—'}
-      </td>
-      <td data-number>
-        <Button small tone="quiet" onClick={() => setQuery({ event: event.id })}>
-          {t('view')}
-        </Button>
-        {version && <Restore event={event} {...props.restore} small />}
-      </td>
-    </tr>
+    <>
+      <Button small tone="quiet" onClick={() => setQuery({ event: event.id })}>
+        {t('view')}
+      </Button>
+      {versionOf(event) && <Restore event={event} {...restore} small />}
+    </>
   );
+};
+
+const Actor = ({ actor }: Pick<AuditEvent, 'actor'>) => {
+  const { label, short } = actorParts(actor);
+  return <code title={actor}>{label || short}</code>;
 };
 
 const Compare = (props: { before: AuditEvent; after: AuditEvent; onClose: () => void }) => {
   const t = useTexts(texts);
+  const design = useTexts(designTexts);
   const { before, after } = props;
   return (
     <Dialog title={t('compare.title')} size={860} onClose={props.onClose}>
       <Facts
         rows={[
-          [t('before'), <DateTime key="before" at={before.ts} />],
-          [t('after'), <DateTime key="after" at={after.ts} />],
+          [design('diff.before'), <DateTime key="before" at={before.ts} />],
+          [design('diff.after'), <DateTime key="after" at={after.ts} />],
         ]}
       />
       <Diff before={versionOf(before)} after={versionOf(after)} />
@@ -86,12 +62,53 @@ const Compare = (props: { before: AuditEvent; after: AuditEvent; onClose: () => 
   );
 };
 
+type TableProps = {
+  events: readonly AuditEvent[];
+  restore: Omit<RestoreProps, 'event'>;
+  chosen: readonly string[];
+  choose: (chosen: readonly string[]) => void;
+};
+
+const VersionTable = ({ events, restore, chosen, choose }: TableProps) => {
+  const t = useTexts(texts);
+  const audit = useTexts(auditTexts);
+  const checkBox = (event: AuditEvent): ReactNode =>
+    versionOf(event) && (
+      <input
+        type="checkbox"
+        className={boxLook}
+        aria-label={t('choose', { version: event.id.slice(-8) })}
+        checked={chosen.includes(event.id)}
+        onChange={({ target }) => choose(withChosen(chosen, event.id, target.checked))}
+      />
+    );
+  return (
+    <DataTable
+      label={t('versions')}
+      rows={events}
+      rowId={({ id }) => id}
+      columns={[
+        { label: t('compare'), cell: checkBox },
+        { label: audit('column.time'), cell: ({ ts }) => <Ago at={ts} /> },
+        { label: audit('column.actor'), cell: ({ actor }) => <Actor actor={actor} /> },
+        { label: audit('column.action'), cell: ({ action }) => <ActionChip action={action} /> },
+        { label: audit('column.summary'), look: 'wide', cell: (event) => summaryOf(event) || '—' },
+        {
+          label: t('column.actions'),
+          look: 'number',
+          cell: (event) => <Actions event={event} restore={restore} />,
+        },
+      ]}
+    />
+  );
+};
+
 const Versions = () => {
   const t = useTexts(texts);
   const { opened: agent, isDirty: dirty, reopen } = useAgent().form;
   const { id } = agent.start;
   const [{ event: opened }] = useQueryState();
-  const { query, events } = useAudit({ resource: `agents/${id}` }, false);
+  const { pages, events } = useAudit({ resource: `agents/${id}` }, false);
   const [chosen, choose] = useState<readonly string[]>([]);
   const [isComparing, compare] = useState(false);
   const [isPending, setPending] = useState(false);
@@ -103,47 +120,25 @@ const Versions = () => {
   };
   const restore = { what: t('agent'), disabled: dirty, onRestored: () => reread(true) };
   return (
-    <Loaded query={query} off={AUDIT_OFF}>
-      {() => (
-        <>
-          {isPending && <Pending place={{ namespace: 'agents', id }} onDone={() => reread(false)} />}
-          {dirty && <p className={css.note}>{t('dirty')}</p>}
-          {events.length === 0 && <EmptyState title={t('empty')}>{t('empty.text')}</EmptyState>}
-          <Scroller label={t('versions')} className={css.versions}>
-            <table className={css.table} hidden={events.length === 0}>
-              <thead>
-                <tr>
-                  <th scope="col">{t('compare')}</th>
-                  {COLUMNS.map((column) => (
-                    <th key={column} scope="col">
-                      {t(`column.${column}`)}
-                    </th>
-                  ))}
-                  <th scope="col">{t('column.actions')}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {events.map((event) => (
-                  <Row key={event.id} event={event} chosen={chosen} choose={choose} restore={restore} />
-                ))}
-              </tbody>
-            </table>
-          </Scroller>
-          <div className={css.barActions}>
-            <Button disabled={!pair} onClick={() => compare(true)}>
-              {t('compare')}
-            </Button>
-            {query.hasNextPage && (
-              <Button disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
-                {t('more')}
-              </Button>
-            )}
-          </div>
-          {opened && <EventDrawer id={opened} events={events} restore={restore} />}
-          {isComparing && pair && <Compare {...pair} onClose={() => compare(false)} />}
-        </>
+    <LoadedPages pages={pages}>
+      {isPending && <Pending place={{ namespace: 'agents', id }} onDone={() => reread(false)} />}
+      {dirty && <p className={css.note}>{t('dirty')}</p>}
+      {events.length === 0 ? (
+        <EmptyState title={t('empty')}>{t('empty.text')}</EmptyState>
+      ) : (
+        <div className={look.card}>
+          <VersionTable events={events} restore={restore} chosen={chosen} choose={choose} />
+        </div>
       )}
-    </Loaded>
+      <div className={css.barActions}>
+        <Button disabled={!pair} onClick={() => compare(true)}>
+          {t('compare')}
+        </Button>
+        <More pages={pages} />
+      </div>
+      {opened && <EventDrawer id={opened} events={events} restore={restore} />}
+      {isComparing && pair && <Compare {...pair} onClose={() => compare(false)} />}
+    </LoadedPages>
   );
 };
 

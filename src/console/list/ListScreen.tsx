@@ -1,0 +1,94 @@
+import { type ReactNode, useMemo } from 'react';
+import type { Loaded as Query, Resource } from '../data/queries.ts';
+import { Page } from '../design/Layout.tsx';
+import { Loaded } from '../design/Loaded.tsx';
+import { EmptyState } from '../design/Notice.tsx';
+import { type Say, useFormat, useTexts } from '../i18n/locale.ts';
+import type { Texts } from '../i18n/texts.ts';
+import type { Column } from './column.ts';
+import type { Filter } from './FilterBar.tsx';
+import { freshOf } from './Freshness.tsx';
+import { List } from './List.tsx';
+import type { ListProps } from './list-props.ts';
+import { PagedList } from './PagedList.tsx';
+import type { Pages } from './use-pages.ts';
+
+export type Format = ReturnType<typeof useFormat>;
+
+const NO_FILTERS: readonly Filter[] = [];
+
+/** The texts that the screen of a list has. */
+export type ListKeys = 'title' | 'purpose' | 'search' | 'empty.title' | 'empty.text';
+
+export type ListScreenProps<Row, K extends string> = Omit<
+  ListProps<Row>,
+  'rows' | 'columns' | 'filters' | 'fresh' | 'empty' | 'searchPlaceholder' | 'isPaged' | 'after'
+> & {
+  texts: Texts<K>;
+  /** Either the rows of a query, */
+  query?: Query<unknown>;
+  off?: Resource<unknown>['off'];
+  /** or the pages of a list of the service, with those of their rows that are listed. */
+  pages?: Pages<Row>;
+  isSearchedHere?: boolean;
+  rows?: readonly Row[];
+  columns: (t: Say<K>, format: Format) => readonly Column<Row>[];
+  filters?: (t: Say<K>) => readonly Filter[];
+  /** Number in the title, by default that of the rows. */
+  count?: string | undefined;
+  /** Actions of the screen. */
+  head?: ReactNode;
+  /** The action of the empty screen. */
+  first?: ReactNode;
+  /** The list takes the height of the window. */
+  fills?: boolean;
+  /** Content above the list. */
+  above?: ReactNode;
+  /** Shown in place of the list. */
+  instead?: ReactNode;
+  /** Dialogs and drawers. */
+  children?: ReactNode;
+};
+
+/**
+ * A screen that is a list.
+ *
+ * @example
+ * <ListScreen name="users" texts={texts} pages={pages} columns={columnsOf} rowId={({ id }) => id} />
+ */
+export const ListScreen = <Row, K extends string>(props: ListScreenProps<Row, K | ListKeys>) => {
+  const { texts, query, off, pages, isSearchedHere, rows, columns, filters, count, ...rest } = props;
+  const { head, first, fills, above, instead, children, ...list } = rest;
+  const t = useTexts(texts);
+  const say: Say<ListKeys> = t;
+  const format = useFormat();
+  const shared = {
+    ...list,
+    columns: useMemo(() => columns(t, format), [columns, t, format]),
+    filterBy: useMemo(() => filters?.(t), [filters, t]) ?? list.filterBy ?? NO_FILTERS,
+    searchPlaceholder: say('search'),
+    empty: (
+      <EmptyState title={say('empty.title')} actions={first}>
+        {say('empty.text')}
+      </EmptyState>
+    ),
+  };
+  const all = rows ?? pages?.rows ?? [];
+  const usual = pages ? pages.total : query?.data !== undefined ? format.number(all.length) : undefined;
+  return (
+    <Page title={say('title')} count={count ?? usual} purpose={say('purpose')} actions={head} fills={fills}>
+      {above}
+      {instead ||
+        (pages ? (
+          <PagedList {...shared} pages={pages} rows={all} isSearchedHere={isSearchedHere === true} />
+        ) : (
+          query && (
+            <Loaded query={query} off={off}>
+              {() => <List {...shared} rows={all} fresh={freshOf(query)} />}
+            </Loaded>
+          )
+        ))}
+      {children}
+    </Page>
+  );
+};
