@@ -1,5 +1,4 @@
 import { Chip } from '../design/Chip.tsx';
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { meaningOf, toneOf } from './grants.ts';
 import { texts } from './texts.ts';
@@ -17,12 +16,12 @@ const MOST_CHIPS = 3;
 
 /** Grants in a cell of a table. The tooltip of a chip is the meaning of its grant. */
 export const GrantChips = ({ grants }: { grants: readonly string[] }) => (
-  <span className={look.row}>
+  <span className="row">
     {grants.slice(0, MOST_CHIPS).map((grant) => (
       <GrantChip key={grant} grant={grant} />
     ))}
     {grants.length > MOST_CHIPS && (
-      <span className={look.quiet} title={grants.slice(MOST_CHIPS).join(', ')}>
+      <span className="quiet" title={grants.slice(MOST_CHIPS).join(', ')}>
         +{grants.length - MOST_CHIPS}
       </span>
     )}
@@ -32,13 +31,13 @@ export const GrantChips = ({ grants }: { grants: readonly string[] }) => (
 /** Grants with their meaning, one per row. */
 export const GrantList = ({ grants, none }: { grants: readonly string[]; none: string }) => {
   const t = useTexts(texts);
-  if (grants.length === 0) return <p className={look.quiet}>{none}</p>;
+  if (grants.length === 0) return <p className="quiet">{none}</p>;
   return (
-    <ul className={look.stack}>
+    <ul className="stack">
       {grants.map((grant) => (
-        <li key={grant} className={look.row}>
+        <li key={grant} className="row">
           <GrantChip grant={grant} />
-          <span className={look.grow}>{meaningOf(grant, t)}</span>
+          <span className="grow">{meaningOf(grant, t)}</span>
         </li>
       ))}
     </ul>

@@ -2,7 +2,6 @@ import { useId, useState } from 'react';
 import { isGrant } from '../../schema/grants.ts';
 import { Button, IconButton } from '../design/Button.tsx';
 import { Field } from '../design/Field.tsx';
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { type SeenProps, useForm, useWordAt } from '../schema-form/context.ts';
 import { nothing, useHelp } from '../schema-form/hints.ts';
@@ -42,18 +41,18 @@ export const GrantsField = (props: SeenProps) => {
       typed,
     );
   return (
-    <fieldset className={look.stack}>
+    <fieldset className="stack">
       <Field
         label={label}
         error={isUnknown ? t('invalid', { grant }) : errors.get(path)}
         hint={grant === '' || isUnknown ? help : meaningOf(grant, t)}
       >
         {(control) => (
-          <span className={look.row}>
+          <span className="row">
             <input
               {...control}
               type="text"
-              className={look.grow}
+              className="grow"
               list={options}
               autoComplete="off"
               spellCheck={false}
@@ -71,13 +70,13 @@ export const GrantsField = (props: SeenProps) => {
           </span>
         )}
       </Field>
-      {grants.length === 0 && <p className={look.quiet}>{wordAt(path, 'none') ?? t('none')}</p>}
+      {grants.length === 0 && <p className="quiet">{wordAt(path, 'none') ?? t('none')}</p>}
       {grants.length > 0 && (
         <ul>
           {grants.map((each) => (
-            <li key={each} className={look.row}>
+            <li key={each} className="row">
               <GrantChip grant={each} />
-              <span className={`${look.grow} ${look.quiet}`}>{meaningOf(each, t)}</span>
+              <span className="grow quiet">{meaningOf(each, t)}</span>
               <IconButton
                 small
                 icon="trash"

@@ -104,7 +104,7 @@ const EntryDrawer = ({ descriptor, opened, schema, onClose }: DrawerProps) => {
           {After && <After />}
           <footer className={css.foot}>
             {Actions && <Actions />}
-            <span className={css.push} />
+            <span className="push" />
             <Button onClick={close}>{t('cancel')}</Button>
             <Button type="submit" tone="primary" disabled={form.busy || !form.isDirty} data-save>
               {t('save')}

@@ -92,7 +92,7 @@ export const MergeDialog = (props: MergeDialogProps) => {
   return (
     <Dialog title={t('conflict.title', { id: base.id })} size={900} onClose={onClose}>
       <p>{t('conflict.text', { actor: props.actor ?? '—' })}</p>
-      <table className={`${css.table} ${css.merge}`}>
+      <table className={`table ${css.merge}`}>
         <thead>
           <tr>
             <th scope="col">{t('conflict.field')}</th>
@@ -111,7 +111,7 @@ export const MergeDialog = (props: MergeDialogProps) => {
           ))}
         </tbody>
       </table>
-      {open > 0 && <p className={css.quiet}>{t('conflict.open', { count: open })}</p>}
+      {open > 0 && <p className="quiet">{t('conflict.open', { count: open })}</p>}
       <DialogActions>
         <Button data-autofocus onClick={onClose}>
           {t('conflict.cancel')}

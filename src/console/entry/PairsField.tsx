@@ -2,7 +2,6 @@ import { useState } from 'react';
 import { Button, IconButton } from '../design/Button.tsx';
 import { controlLook } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import css from './Entry.module.css';
 import { texts } from './texts.ts';
 
 type Pair = { key: number; name: string; value: string };
@@ -31,7 +30,7 @@ export const PairsField = (props: { value: Pairs; onChange: (value: Pairs) => vo
     <input
       aria-label={label}
       placeholder={t(`pairs.${field}`)}
-      className={`${controlLook} ${css.mono}`}
+      className={`${controlLook} mono grow`}
       type={field === 'value' ? 'password' : 'text'}
       autoComplete="off"
       value={pair[field]}
@@ -43,7 +42,7 @@ export const PairsField = (props: { value: Pairs; onChange: (value: Pairs) => vo
   return (
     <>
       {pairs.map((pair) => (
-        <div key={pair.key} className={css.row}>
+        <div key={pair.key} className="row">
           {input(pair, 'name', t('pairs.name'))}
           {input(pair, 'value', `${t('pairs.value')} ${pair.name}`)}
           <IconButton

@@ -34,12 +34,12 @@ export const Kept = (props: {
         props.children(id)
       ) : (
         <>
-          <strong className={css.quiet}>{t(props.isCleared ? 'secret.cleared' : 'secret.kept')}</strong>
-          {props.about && <span className={css.quiet}>{props.about}</span>}
+          <strong className="quiet">{t(props.isCleared ? 'secret.cleared' : 'secret.kept')}</strong>
+          {props.about && <span className="quiet">{props.about}</span>}
         </>
       )}
       {props.isStored && (
-        <span className={css.row}>
+        <span className="row">
           {isTyped || props.isCleared ? (
             <Button small onClick={keep}>
               {t('secret.back')}
@@ -57,7 +57,7 @@ export const Kept = (props: {
         </span>
       )}
       {props.error && (
-        <p className={css.bad} id={`${id}-error`}>
+        <p className="bad" id={`${id}-error`}>
           {props.error}
         </p>
       )}
@@ -90,14 +90,14 @@ export const SecretField = (props: {
       {(id) => {
         const control = {
           id,
-          className: `${controlLook} ${css.mono}`,
+          className: `${controlLook} mono grow`,
           'aria-labelledby': `${id}-title`,
           autoComplete: 'off',
           value,
           ...(error && ({ 'aria-invalid': true, 'aria-describedby': `${id}-error` } as const)),
         };
         return (
-          <span className={css.row}>
+          <span className="row">
             {props.isLong && isShown ? (
               <textarea {...control} rows={6} onChange={({ target }) => type(target.value)} />
             ) : (

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import type { DataColumn } from '../design/DataTable.tsx';
-import look from '../design/Look.module.css';
 import { Ago, DateTime } from '../design/Time.tsx';
 import type { Column } from './column.ts';
 import type { Sortable } from './order.ts';
@@ -35,7 +34,7 @@ export const monoColumn = <Row,>(id: string, label: string, value: (row: Row) =>
   label,
   shortened: true,
   value,
-  cell: (row, mark) => <span className={look.mono}>{value(row) === '' ? '—' : mark(value(row))}</span>,
+  cell: (row, mark) => <span className="mono">{value(row) === '' ? '—' : mark(value(row))}</span>,
 });
 
 /** The number of agents that use an entry, with their ids in the tooltip. */

@@ -4,7 +4,6 @@ import { StatsBar } from '../chat/StatsBar.tsx';
 import { statsOf } from '../chat/turn.ts';
 import type { Draft } from '../data/spec.ts';
 import { Dialog } from '../design/Dialog.tsx';
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Sandbox.module.css';
 import { texts } from './texts.ts';
@@ -14,7 +13,7 @@ const Side = (props: { title: string; preview: Preview }) => {
   const t = useTexts(texts);
   const { talk } = props.preview;
   return (
-    <section className={`${look.card} ${css.side}`} aria-label={props.title}>
+    <section className="card column" aria-label={props.title}>
       <h3>{props.title}</h3>
       <Conversation talk={talk} empty={<p>{t('compare.empty')}</p>} />
       <StatsBar stats={statsOf(talk.messages)} />

@@ -1,7 +1,6 @@
 import { lazy, Suspense, useState } from 'react';
 import { IconButton } from '../design/Button.tsx';
 import { FilterSelect } from '../design/Field.tsx';
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { EMPTY_PRESET, type Preset, storedPresets, storePresets } from './presets.ts';
 import { texts } from './texts.ts';
@@ -34,7 +33,7 @@ export const PresetBar = (props: ReturnType<typeof usePresets> & { variables: re
   const known = edited && presets.find((preset) => preset === edited);
   const close = (): void => edit(undefined);
   return (
-    <div className={look.row}>
+    <div className="row">
       {presets.length > 0 && (
         <FilterSelect
           label={t('preset')}

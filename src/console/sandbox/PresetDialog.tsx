@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import type { JsonObject } from '../data/guard.ts';
 import { Button } from '../design/Button.tsx';
-import look from '../design/Look.module.css';
 import { RequestDialog } from '../fixtures/RequestDialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { wordsFrom } from '../schema-form/hints.ts';
@@ -53,7 +52,7 @@ const PresetDialog = (props: {
       title={t(onRemove ? 'preset.edit' : 'preset.new')}
       submit={t('preset.keep')}
       notice={
-        <p className={look.quiet}>
+        <p className="quiet">
           {t('preset.text')} {names.length === 0 && t('preset.variables.none')}
         </p>
       }

@@ -4,7 +4,6 @@ import { useResource } from '../data/queries.ts';
 import { Chip } from '../design/Chip.tsx';
 import { Drawer } from '../design/Dialog.tsx';
 import { ErrorBox } from '../design/Loaded.tsx';
-import look from '../design/Look.module.css';
 import { EmptyState, Notice } from '../design/Notice.tsx';
 import { Ago } from '../design/Time.tsx';
 import { FixtureButton } from '../fixtures/FixtureDialog.tsx';
@@ -23,14 +22,14 @@ const RunButton = (props: { run: TracedRun; isChosen: boolean; onChoose: () => v
   const secondsText = (seconds: number): string =>
     seconds === 0 ? `< ${format.seconds(1)}` : format.seconds(seconds);
   return (
-    <button type="button" className={look.item} aria-pressed={props.isChosen} onClick={props.onChoose}>
+    <button type="button" className="item" aria-pressed={props.isChosen} onClick={props.onChoose}>
       <Chip tone={final_status === 'error' ? 'error' : 'success'}>
         {t(final_status === 'error' ? 'run.error' : 'run.ok')}
       </Chip>
-      <code className={`${look.grow} ${look.cut}`} title={run_id}>
+      <code className="grow cut" title={run_id}>
         {run_id}
       </code>
-      <span className={look.number}>{ended_at === undefined ? '—' : secondsText(ended_at - started_at)}</span>
+      <span className="number">{ended_at === undefined ? '—' : secondsText(ended_at - started_at)}</span>
       <Ago at={started_at} />
     </button>
   );
@@ -39,9 +38,9 @@ const RunButton = (props: { run: TracedRun; isChosen: boolean; onChoose: () => v
 const Events = ({ runId }: { runId: string }) => {
   const t = useTexts(texts);
   return (
-    <section className={look.stack} data-testid="recent-traces-events" aria-label={t('events')}>
-      <div className={look.row}>
-        <h3 className={`${look.grow} ${css.title}`}>{t('events')}</h3>
+    <section className="stack" data-testid="recent-traces-events" aria-label={t('events')}>
+      <div className="row">
+        <h3 className={`grow ${css.title}`}>{t('events')}</h3>
         <ScreenLink to={`/runs/${encodeURIComponent(runId)}`}>{t('run.open')}</ScreenLink>
         <FixtureButton runId={runId} />
       </div>
@@ -62,7 +61,7 @@ const RecentRuns = ({ agentId, onClose }: { agentId: string; onClose: () => void
     <>
       <div className={css.scrim} data-testid="recent-traces-scrim" onPointerUp={onClose} />
       <Drawer title={t('runs.of', { agent: agentId })} onClose={onClose}>
-        <div className={look.stack} data-wide data-testid="recent-traces-drawer">
+        <div className="stack" data-wide data-testid="recent-traces-drawer">
           {isOff && (
             <div data-testid="recent-traces-not-configured">
               <Notice title={t('runs.off')}>{t('runs.off.text')}</Notice>
@@ -75,7 +74,7 @@ const RecentRuns = ({ agentId, onClose }: { agentId: string; onClose: () => void
             </div>
           )}
           {runs.length > 0 && (
-            <ul className={`${look.card} ${look.divided} ${css.runs}`} data-testid="recent-traces-list">
+            <ul className="card divided fixed frame" data-testid="recent-traces-list">
               {runs.map((run) => (
                 <li key={run.run_id}>
                   <RunButton

@@ -9,7 +9,6 @@ import { useResource } from '../data/queries.ts';
 import { capabilities } from '../data/resources.ts';
 import { Button, IconButton } from '../design/Button.tsx';
 import { Chip } from '../design/Chip.tsx';
-import look from '../design/Look.module.css';
 import { EmptyState, Notice } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { PresetBar, usePresets } from './PresetBar.tsx';
@@ -35,8 +34,8 @@ const Head = (props: {
 }) => {
   const t = useTexts(texts);
   return (
-    <header className={`${look.row} ${css.head}`}>
-      <h2 className={look.grow}>{t('title')}</h2>
+    <header className="bar">
+      <h2 className="grow">{t('title')}</h2>
       {props.isStored && (
         <>
           <Button
@@ -87,20 +86,20 @@ export default function Sandbox({ draft, storedId }: SandboxProps) {
   const blocked = blockedBy(draft, localKind);
   const last = useLastPrompt(talk.messages);
   return (
-    <aside className={`${look.card} ${css.sandbox}`} aria-label={t('title')}>
+    <aside className={`card column ${css.sandbox}`} aria-label={t('title')}>
       <Head
         isStored={storedId !== undefined}
         mayReset={talk.messages.length > 0}
         onReset={reset}
         onOpen={setOverlay}
       />
-      <div className={`${look.row} ${css.bar}`}>
+      <div className="row fixed inset">
         <ViewSwitch view={view} onChange={setView} />
         <PresetBar {...presets} variables={variablesOf(draft)} />
         {isScripted && <Chip title={t('scripted.hint')}>{t('scripted')}</Chip>}
       </div>
       {blocked && (
-        <div className={css.inset}>
+        <div className="foot">
           <Notice title={t(`blocked.${blocked}`)}>{t(`blocked.${blocked}.text`)}</Notice>
         </div>
       )}
@@ -109,7 +108,7 @@ export default function Sandbox({ draft, storedId }: SandboxProps) {
         view={view}
         empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
       />
-      <div className={css.inset}>
+      <div className="foot">
         <Composer
           isBusy={talk.isBusy}
           disabled={blocked !== undefined}

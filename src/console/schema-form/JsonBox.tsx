@@ -4,7 +4,6 @@ import { fromEditable, MovedSecret, toEditable } from '../data/redaction.ts';
 import { Field } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { useForm } from './context.ts';
-import css from './SchemaForm.module.css';
 import { texts } from './texts.ts';
 
 /** Edits any value as JSON. Valid JSON becomes the value; invalid text is kept in the form and cannot be saved. */
@@ -64,7 +63,7 @@ export const JsonBox = (props: {
       {(control) => (
         <textarea
           {...control}
-          className={css.json}
+          className="mono"
           rows={props.rows ?? Math.min(16, Math.max(3, text.split('\n').length))}
           spellCheck={false}
           value={text}

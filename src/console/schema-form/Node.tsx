@@ -101,7 +101,7 @@ const OptionalNode = (props: SeenProps) => {
   const { schema, seen: own, ui, label, path, value, onChange } = props;
   const start = (): unknown => (isObject(ui['ui:start']) ? ui['ui:start'] : startOf(schema, root));
   return (
-    <div className={css.choice}>
+    <div className="stack">
       <CheckField
         label={wordAt(path, 'apply') ?? label}
         checked={isObject(value)}
@@ -128,7 +128,7 @@ const ChoiceNode = (props: SeenProps) => {
     onChange(next);
   };
   return (
-    <div className={css.choice} data-item={isItem || undefined}>
+    <div className={`stack ${css.choice}`} data-item={isItem || undefined}>
       {isItem ? (
         <strong>{chosen?.name}</strong>
       ) : (

@@ -114,7 +114,7 @@ export const SchemaForm = (props: SchemaFormProps) => {
   );
   return (
     <Form value={form}>
-      {!props.fields && shown.get(path) && <p className={css.wrong}>{shown.get(path)}</p>}
+      {!props.fields && shown.get(path) && <p className="quiet bad">{shown.get(path)}</p>}
       {groupsOf(props.fields).map(({ at, title, fields, isClosed }) => {
         if (title === undefined) return <div key={at}>{members(fields)}</div>;
         if (!isClosed) {

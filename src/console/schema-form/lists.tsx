@@ -2,7 +2,6 @@ import { type ReactNode, useState } from 'react';
 import { isObject } from '../data/guard.ts';
 import { Button, IconButton } from '../design/Button.tsx';
 import { CheckField, controlLook } from '../design/Field.tsx';
-import look from '../design/Look.module.css';
 import { useTexts } from '../i18n/locale.ts';
 import { type SeenProps, useForm, useWordAt } from './context.ts';
 import { nothing, uiOf, useHelp, withMember } from './hints.ts';
@@ -26,14 +25,14 @@ export const Group = (props: {
 }) => {
   const error = useForm().errors.get(props.path);
   return (
-    <fieldset className={`${css.group} ${props.isTop ? css.top : ''}`} aria-label={props.label}>
-      <div className={css.groupHead}>
+    <fieldset className={`stack ${css.group} ${props.isTop ? css.top : ''}`} aria-label={props.label}>
+      <div className={`row ${css.groupHead}`}>
         <span className={css.groupName}>{props.label}</span>
-        {props.help && <span className={css.hint}>{props.help}</span>}
-        <span className={css.groupActions}>{props.actions}</span>
+        {props.help && <span className="quiet">{props.help}</span>}
+        <span className="row push">{props.actions}</span>
       </div>
       {props.children}
-      {error && <p className={css.wrong}>{error}</p>}
+      {error && <p className="quiet bad">{error}</p>}
     </fieldset>
   );
 };
@@ -151,7 +150,7 @@ export const ListNode = (props: SeenProps) => {
         </>
       }
     >
-      {value.length === 0 && <p className={css.none}>{wordAt(path, 'none') ?? t('none')}</p>}
+      {value.length === 0 && <p className="quiet">{wordAt(path, 'none') ?? t('none')}</p>}
       {value.length > 0 && (
         <ol className={css.items} data-flat={isFlat || undefined}>
           {value.map((item, index) => {
@@ -167,7 +166,7 @@ export const ListNode = (props: SeenProps) => {
                   isRequired: true,
                   onChange: (next) => onChange(value.with(index, next ?? null)),
                 })}
-                <span className={css.itemActions}>
+                <span className="row">
                   {ui['ui:orderable'] === true && (
                     <Moving name={`${itemName} ${place}`} items={value} index={index} onMove={move} />
                   )}
@@ -207,7 +206,7 @@ export const CheckBoxes = (props: SeenProps) => {
       path={props.path}
       help={chosen.length === 0 && usual !== '' ? t('unset.default', { value: usual }) : help}
     >
-      <span className={look.row}>
+      <span className="row">
         {(items?.kind === 'enum' ? items.options : []).map((option, index) => (
           <CheckField
             key={String(option)}
@@ -238,7 +237,7 @@ export const Entries = (
     type('');
   };
   return (
-    <div className={css.entries}>
+    <div className={`stack ${css.entries}`}>
       {Object.keys(value)
         .filter((name) => !props.known.has(name))
         .map((name) => (
@@ -263,10 +262,10 @@ export const Entries = (
             />
           </div>
         ))}
-      <div className={css.adding}>
+      <div className={`row ${css.adding}`}>
         <input
           type="text"
-          className={`${controlLook} ${css.json}`}
+          className={`${controlLook} mono`}
           aria-label={t('map.key', { what: path.split('.').at(-1) ?? '' })}
           value={typed}
           spellCheck={false}

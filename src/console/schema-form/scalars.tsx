@@ -148,7 +148,7 @@ const Buttons = (props: SeenProps & { options: readonly Option[]; at: number }) 
   const { default: usual } = seen.schema;
   const shown = at < 0 ? options.findIndex(({ value }) => value === usual) : at;
   return (
-    <div className={css.buttons}>
+    <div className="stack">
       <Segmented
         label={props.label}
         isLabelShown
@@ -156,7 +156,7 @@ const Buttons = (props: SeenProps & { options: readonly Option[]; at: number }) 
         options={options.map(({ name }, index) => [String(index), name] as const)}
         onChange={(index) => onChange(options[Number(index)]?.value)}
       />
-      {help && <span className={css.hint}>{help}</span>}
+      {help && <span className="quiet">{help}</span>}
     </div>
   );
 };
@@ -192,7 +192,7 @@ export const FlagNode = (props: SeenProps) => {
         disabled={isReadOnly(props)}
         onChange={onChange}
       />
-      {help && <span className={css.hint}>{help}</span>}
+      {help && <span className="quiet">{help}</span>}
     </div>
   );
 };
@@ -212,7 +212,7 @@ export const Lines = (props: SeenProps) => {
       {(control) => (
         <textarea
           {...control}
-          className={css.json}
+          className="mono"
           rows={rowsOf(props, 2)}
           spellCheck={false}
           readOnly={isReadOnly(props)}

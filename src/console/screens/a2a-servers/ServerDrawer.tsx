@@ -2,7 +2,6 @@ import { useResource } from '../../data/queries.ts';
 import { capabilities } from '../../data/resources.ts';
 import { Drawer } from '../../design/Dialog.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import css from '../../entry/Entry.module.css';
 import { useTexts } from '../../i18n/locale.ts';
 import { Freshness, freshOf } from '../../list/Freshness.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -25,7 +24,7 @@ export const ServerDrawer = ({ id, onClose }: { id: string; onClose: () => void 
       <section aria-label={remote('agents')}>
         <h3>{remote('agents')}</h3>
         {agents?.length ? (
-          <ul className={css.list}>
+          <ul className="stack">
             {agents.map((agent) => (
               <li key={agent}>
                 <ScreenLink to={`/agents/${encodeURIComponent(agent)}`}>{agent}</ScreenLink>
@@ -33,7 +32,7 @@ export const ServerDrawer = ({ id, onClose }: { id: string; onClose: () => void 
             ))}
           </ul>
         ) : (
-          <p className={css.quiet}>{remote('agents.none')}</p>
+          <p className="quiet">{remote('agents.none')}</p>
         )}
       </section>
     </Drawer>

@@ -1,7 +1,6 @@
 import { useMemo } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { Chip, type Tone } from '../../design/Chip.tsx';
-import look from '../../design/Look.module.css';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { column } from '../../list/columns.tsx';
@@ -44,8 +43,8 @@ const Credential = ({ credential }: Pick<AccessEvent, 'credential'>) => {
   const name = known ? t(`credential.${known}`) : kind;
   if (id === undefined) return <>{name}</>;
   return (
-    <ScreenLink to={accessHref({ credential: id })} title={id} className={look.cut}>
-      {name} <span className={look.mono}>{id.slice(0, 8)}</span>
+    <ScreenLink to={accessHref({ credential: id })} title={id} className="cut">
+      {name} <span className="mono">{id.slice(0, 8)}</span>
     </ScreenLink>
   );
 };
@@ -55,8 +54,8 @@ const About = ({ event }: { event: AccessEvent }) => {
   const t = useTexts(texts);
   const { reason, run_id: run, thread_id: thread } = event;
   return (
-    <span className={look.row}>
-      <span className={look.cut} title={reason}>
+    <span className="row">
+      <span className="cut" title={reason}>
         {reason ?? (run === undefined && thread === undefined ? '—' : '')}
       </span>
       {run !== undefined && (
@@ -77,9 +76,9 @@ const columnsOf = (t: T, format: Format): Column<AccessEvent>[] => [
   eventTimeColumn(t('column.time')),
   column('kind', t('column.kind'), ({ kind }) => kind, {
     cell: ({ kind, count }) => (
-      <span className={look.row}>
+      <span className="row">
         <Kind kind={kind} />
-        {count > 1 && <span className={look.quiet}>×{format.number(count)}</span>}
+        {count > 1 && <span className="quiet">×{format.number(count)}</span>}
       </span>
     ),
   }),

@@ -65,7 +65,7 @@ export const Header = () => {
         {!isNew && (
           <>
             <SourceChip state={sourceOf(form.opened)} />
-            <span className={css.tools}>
+            <span className="row push">
               <ScreenLink to={`/agents/${encodeURIComponent(id)}/dashboard`} className={buttonLook}>
                 <Icon name="dashboard" />
                 {t('stats')}

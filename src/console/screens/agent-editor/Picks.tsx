@@ -24,7 +24,7 @@ export const Picks = (props: { picks: readonly Pick[]; onPick: (id: string, isPi
             disabled={isLocked}
             onChange={({ target }) => props.onPick(id, target.checked)}
           />
-          <span className={css.mono}>{id}</span>
+          <span className="mono">{id}</span>
           {marks}
           <span className={css.about}>{about}</span>
         </label>

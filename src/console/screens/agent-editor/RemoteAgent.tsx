@@ -25,7 +25,7 @@ export const RemoteAgent = ({ id, server }: { id: string; server: string }) => {
         <h1>{id}</h1>
         <Chip tone="agent">{t('remote.title', { server })}</Chip>
       </div>
-      <p className={css.note}>{t('remote.text')}</p>
+      <p className="quiet">{t('remote.text')}</p>
       <Card title={remote('card')}>
         <Loaded query={query}>{(found) => <AgentCard server={server} status={found} />}</Loaded>
       </Card>

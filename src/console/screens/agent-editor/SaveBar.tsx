@@ -24,7 +24,7 @@ export const SaveBar = ({ save, validate }: { save: () => void; validate: () => 
         {isChanged && <span>{changedFields(opened.start, draft).join(', ')}</span>}
         {dropsOverrides(opened) && <span>{t('bar.drops')}</span>}
       </p>
-      <div className={css.barActions}>
+      <div className="row push">
         {isDirty && (
           <Button tone="quiet" onClick={() => reset()}>
             {t('discard')}

@@ -3,7 +3,6 @@ import { Ago, DateTime } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { column } from '../../list/columns.tsx';
-import css from './AuditLog.module.css';
 import { ACTIONS } from './audit-event.ts';
 import { texts } from './texts.ts';
 
@@ -27,9 +26,9 @@ export const ActionChip = ({ action }: { action: string }) => {
 
 /** The time of an event, and its age. */
 export const EventTime = ({ at }: { at: string }) => (
-  <span className={css.time}>
+  <span className="row">
     <DateTime at={at} />
-    <span className={css.quiet}>
+    <span className="quiet">
       <Ago at={at} />
     </span>
   </span>

@@ -11,7 +11,6 @@ import { ListScreen } from '../../list/ListScreen.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { ActionChip, eventTimeColumn } from './ActionChip.tsx';
-import css from './AuditLog.module.css';
 import {
   ACTIONS,
   type AuditEvent,
@@ -32,9 +31,9 @@ type T = Say<keyof typeof texts.en>;
 const Actor = ({ actor }: { actor: string }) => {
   const { short, label } = actorParts(actor);
   return (
-    <span className={css.actor} title={actor}>
+    <span className="row" title={actor}>
       {label !== '' && <span>{label}</span>}
-      <span className={`${css.mono} ${css.quiet}`}>{short}</span>
+      <span className="mono quiet">{short}</span>
     </span>
   );
 };
@@ -48,7 +47,7 @@ const columnsOf = (t: T): Column<AuditEvent>[] => [
   column('resource', t('column.resource'), ({ resource }) => resource, {
     shortened: true,
     cell: ({ resource }, mark) => (
-      <ScreenLink to={hrefOf(resource)} className={css.mono}>
+      <ScreenLink to={hrefOf(resource)} className="mono">
         {mark(resource)}
       </ScreenLink>
     ),

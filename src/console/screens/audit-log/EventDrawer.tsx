@@ -10,7 +10,6 @@ import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink, useGo } from '../../navigation/links.tsx';
 import { ActionChip, EventTime } from './ActionChip.tsx';
-import css from './AuditLog.module.css';
 import { type AuditEvent, unmirrored } from './audit-event.ts';
 import { hrefOf } from './audited-resource.ts';
 import { Restore, type RestoreProps } from './Restore.tsx';
@@ -28,7 +27,7 @@ const Details = ({ event }: { event: AuditEvent }) => {
         [t('column.action'), <ActionChip key="action" action={event.action} />],
         [
           t('column.resource'),
-          <ScreenLink key="resource" to={hrefOf(event.resource)} className={css.mono}>
+          <ScreenLink key="resource" to={hrefOf(event.resource)} className="mono">
             {event.resource}
           </ScreenLink>,
         ],
@@ -89,7 +88,7 @@ export const EventDrawer = (props: {
       {event ? (
         <>
           <Details event={event} />
-          <div className={css.tools}>
+          <div className="row">
             <Restore key={event.id} event={event} {...props.restore} />
             <Button onClick={() => go(`/audit-log?resource=${encodeURIComponent(event.resource)}`)}>
               {t('all')}

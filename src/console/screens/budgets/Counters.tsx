@@ -2,7 +2,6 @@ import { useResource } from '../../data/queries.ts';
 import { DataTable } from '../../design/DataTable.tsx';
 import { Drawer } from '../../design/Dialog.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { DateTime } from '../../design/Time.tsx';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import { UNITS } from './amounts.ts';
@@ -33,10 +32,10 @@ const Bar = ({ gauge }: { gauge: Gauge }) => {
       className={css.gauge}
       title={reserved > 0 ? t('counter.reserved', { amount: amount(reserved) }) : undefined}
     >
-      <span className={`${css.bar} ${look.tone}`} data-tone={tone} aria-hidden="true">
+      <span className={`${css.bar} tone`} data-tone={tone} aria-hidden="true">
         <span style={{ width: `${Math.min(1, share) * 100}%` }} />
       </span>
-      <span className={look.quiet}>{words}</span>
+      <span className="quiet">{words}</span>
     </span>
   );
 };
@@ -47,13 +46,13 @@ export const WorstCounter = ({ budget }: { budget: string }) => {
   const { data, error } = useResource(countersOf(budget, 1));
   const [counter] = data?.items ?? [];
   const [gauge] = counter ? gaugesOf(counter) : [];
-  if (!counter || !gauge) return <span className={look.quiet}>{data || error ? t('counter.none') : ''}</span>;
+  if (!counter || !gauge) return <span className="quiet">{data || error ? t('counter.none') : ''}</span>;
   const name = nameOf(counter);
   return (
     <span className={css.worst}>
       <Bar gauge={gauge} />
       {name !== '' && (
-        <span className={`${look.quiet} ${look.cut}`} title={name}>
+        <span className="quiet cut" title={name}>
           {name}
         </span>
       )}
@@ -76,7 +75,7 @@ const Table = ({ items }: { items: readonly Counter[] }) => {
         {
           label: t('counter.used'),
           cell: (counter) => (
-            <span className={look.stack}>
+            <span className="stack">
               {gaugesOf(counter).map((gauge) => (
                 <Bar key={gauge.unit} gauge={gauge} />
               ))}

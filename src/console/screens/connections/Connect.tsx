@@ -4,7 +4,6 @@ import { Button } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { InputField } from '../../design/Inputs.tsx';
 import { Facts } from '../../design/Layout.tsx';
-import look from '../../design/Look.module.css';
 import { Notice } from '../../design/Notice.tsx';
 import { designTexts } from '../../design/texts.ts';
 import { useTexts } from '../../i18n/locale.ts';
@@ -102,7 +101,7 @@ export const Connect = (props: {
       {authorization ? (
         <Start server={server} authorization={authorization} onClose={onClose} />
       ) : (
-        <form onSubmit={submit} className={look.stack} data-wide>
+        <form onSubmit={submit} className="stack" data-wide>
           <InputField
             label={t('column.server')}
             hint={t('connect.serverHint')}

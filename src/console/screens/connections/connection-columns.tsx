@@ -1,5 +1,4 @@
 import { Chip } from '../../design/Chip.tsx';
-import look from '../../design/Look.module.css';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { column, timeColumn } from '../../list/columns.tsx';
@@ -19,7 +18,7 @@ export const connectionColumns = (t: Say<keyof typeof texts.en>): Column<Connect
   column('server', t('column.server'), ({ server }) => server, {
     always: true,
     cell: ({ server }, mark) => (
-      <ScreenLink to={entryHref('mcp-servers', server)} className={look.mono}>
+      <ScreenLink to={entryHref('mcp-servers', server)} className="mono">
         {mark(server)}
       </ScreenLink>
     ),

@@ -1,19 +1,18 @@
 import { backendUrl } from '../../data/request.ts';
 import { CopyButton } from '../../design/Copy.tsx';
 import { Dialog, DialogClose } from '../../design/Dialog.tsx';
-import look from '../../design/Look.module.css';
 import { Notice } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { CreatedKey } from './key.ts';
 import { texts } from './texts.ts';
 
 const Copied = ({ label, text }: { label: string; text: string }) => (
-  <section className={look.stack} aria-label={label}>
-    <span className={look.row}>
+  <section className="stack" aria-label={label}>
+    <span className="row">
       <strong>{label}</strong>
       <CopyButton text={text} />
     </span>
-    <code className={`${look.mono} ${look.grow}`}>{text}</code>
+    <code className="mono grow">{text}</code>
   </section>
 );
 

@@ -1,6 +1,5 @@
 import { GrantChips } from '../../access/Grants.tsx';
 import { Chip, type Tone } from '../../design/Chip.tsx';
-import look from '../../design/Look.module.css';
 import { DateTime, useNow } from '../../design/Time.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
@@ -23,7 +22,7 @@ const Expiry = ({ of }: { of: ApiKey }) => {
   const count = expiresSoonIn(of, useNow());
   if (of.expires_at === null) return <span>{t('new.life.never')}</span>;
   return (
-    <span className={look.row}>
+    <span className="row">
       <DateTime at={of.expires_at} />
       {count !== undefined && (
         <Chip tone="warn" icon="clock">

@@ -4,7 +4,6 @@ import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Ago } from '../../design/Time.tsx';
-import css from '../../entry/Entry.module.css';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Status } from './mcp-server.ts';
 import { acceptTools } from './server-actions.ts';
@@ -14,9 +13,8 @@ import { texts } from './texts.ts';
  * Tools whose definitions the server changed or added since an operator accepted them, which can be reviewed and
  * accepted here, and tools that agents are not offered.
  */
-export const ChangedTools = (props: { id: string; status: Status; className: string | undefined }) => {
+export const ChangedTools = ({ id, status }: { id: string; status: Status }) => {
   const t = useTexts(texts);
-  const { id, status, className } = props;
   const [isBusy, setBusy] = useState(false);
   const { changed_tools: changed, left_out: leftOut, tools } = status;
   if (changed.length === 0 && leftOut.length === 0) return null;
@@ -27,11 +25,11 @@ export const ChangedTools = (props: { id: string; status: Status; className: str
     setBusy(false);
   };
   return (
-    <Card title={t('changed.title')} className={className}>
+    <Card title={t('changed.title')}>
       {changed.length > 0 && (
         <>
           <p>{t('changed.text')}</p>
-          <ul className={css.list}>
+          <ul className="stack">
             {changed.map(({ name, change, held, seen_at }) => (
               <li key={name}>
                 <code>{visibleText(name)}</code>{' '}
@@ -51,7 +49,7 @@ export const ChangedTools = (props: { id: string; status: Status; className: str
       {leftOut.length > 0 && (
         <>
           <h3>{t('leftOut.title')}</h3>
-          <ul className={css.list}>
+          <ul className="stack">
             {leftOut.map(({ name, reason }) => (
               <li key={name}>
                 <code>{visibleText(name)}</code> {reason}

@@ -9,7 +9,6 @@ import { Json } from '../../design/Json.tsx';
 import { Card, Facts, Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { Ago, DateTime } from '../../design/Time.tsx';
-import shared from '../../entry/Entry.module.css';
 import { EntryEditor } from '../../entry/EntryEditor.tsx';
 import { EntryMenu } from '../../entry/EntryMenu.tsx';
 import { useEntryAddress, useStoredEntry } from '../../entry/use-opened-entry.ts';
@@ -17,7 +16,6 @@ import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useGo } from '../../navigation/links.tsx';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
 import { ChangedTools } from './ChangedTools.tsx';
-import css from './McpServer.module.css';
 import { type Health, healthOf, inventoryOf, type Status, statusOf } from './mcp-server.ts';
 import { HealthChip, RestartButton } from './ServerStatus.tsx';
 import { verifyTools } from './server-actions.ts';
@@ -58,7 +56,7 @@ const Connection = ({ status }: { status: Status }) => {
             : [
                 [
                   t('fact.lastError'),
-                  <span key="error" className={shared.bad}>
+                  <span key="error" className="bad">
                     {redactText(status.last_error)}
                   </span>,
                 ] as const,
@@ -74,7 +72,7 @@ const Connection = ({ status }: { status: Status }) => {
       {transitions.length > 1 && (
         <>
           <h3>{t('detail.transitions')}</h3>
-          <ol className={shared.list}>
+          <ol className="stack">
             {transitions.map(({ health, at, failures }) => (
               <li key={at}>
                 <DateTime at={at} /> · {t(`health.${health}`, { count: failures })}
@@ -94,13 +92,13 @@ const OfferList = (props: {
   const t = useTexts(texts);
   return (
     <Card title={props.title}>
-      <ul className={shared.list}>
+      <ul className="stack">
         {props.items.map(({ key, name, about }) => (
           <li key={key}>
-            <code>{name}</code> <span className={shared.quiet}>{about}</span>
+            <code>{name}</code> <span className="quiet">{about}</span>
           </li>
         ))}
-        {props.items.length === 0 && <li className={shared.quiet}>{t('detail.none')}</li>}
+        {props.items.length === 0 && <li className="quiet">{t('detail.none')}</li>}
       </ul>
     </Card>
   );
@@ -168,25 +166,29 @@ export default function McpServer() {
     >
       <Loaded query={query}>
         {(record) => (
-          <div className={css.columns}>
-            <Card title={t('detail.health')}>
-              <Loaded query={status} plain>
-                {(now) => <Connection status={now} />}
-              </Loaded>
-            </Card>
-            <Card title={t('detail.config')}>
-              <Json value={redact(record)} />
-            </Card>
-            <Card title={t('detail.tools')} className={css.wide}>
+          <>
+            <div className="halves">
+              <Card title={t('detail.health')}>
+                <Loaded query={status} plain>
+                  {(now) => <Connection status={now} />}
+                </Loaded>
+              </Card>
+              <Card title={t('detail.config')}>
+                <Json value={redact(record)} />
+              </Card>
+            </div>
+            <Card title={t('detail.tools')}>
               <Loaded query={status} plain>
                 {(now) => <Tools id={id} status={now} />}
               </Loaded>
             </Card>
             <Loaded query={status} plain>
-              {(now) => <ChangedTools id={id} status={now} className={css.wide} />}
+              {(now) => <ChangedTools id={id} status={now} />}
             </Loaded>
-            <Offered id={id} />
-          </div>
+            <div className="halves">
+              <Offered id={id} />
+            </div>
+          </>
         )}
       </Loaded>
       <EntryEditor descriptor={SERVER} />

@@ -3,7 +3,6 @@ import { redactText } from '../../data/redact-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
-import look from '../../design/Look.module.css';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
@@ -31,7 +30,7 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Server>[] => [
   column('endpoint', t('column.endpoint'), endpointOf, {
     shortened: true,
     cell: (row, mark) => (
-      <span className={look.mono}>
+      <span className="mono">
         {mark(redactText(endpointOf(row)))} <CopyButton text={redactText(endpointOf(row))} />
       </span>
     ),

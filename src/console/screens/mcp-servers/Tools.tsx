@@ -2,7 +2,6 @@ import { useMemo } from 'react';
 import { mcpSegment } from '../../../schema/mcp-names.ts';
 import { useResource } from '../../data/queries.ts';
 import { capabilities } from '../../data/resources.ts';
-import css from '../../entry/Entry.module.css';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { agentsColumn, column, monoColumn } from '../../list/columns.tsx';
@@ -22,9 +21,9 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
     shortened: true,
     cell: ({ id }, mark) =>
       id === undefined ? (
-        <span className={css.quiet}>{t('tool.unregistered')}</span>
+        <span className="quiet">{t('tool.unregistered')}</span>
       ) : (
-        <ScreenLink to={`/tools/${encodeURIComponent(id)}`} className={css.mono}>
+        <ScreenLink to={`/tools/${encodeURIComponent(id)}`} className="mono">
           {mark(id)}
         </ScreenLink>
       ),
@@ -56,7 +55,7 @@ export const Tools = ({ id: server, status }: { id: string; status: Status }) =>
       columns={useMemo(() => columnsOf(t), [t])}
       rowId={({ name }) => name}
       unpaged
-      empty={<p className={css.quiet}>{t('detail.none')}</p>}
+      empty={<p className="quiet">{t('detail.none')}</p>}
     />
   );
 };

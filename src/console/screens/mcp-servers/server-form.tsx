@@ -34,7 +34,7 @@ const Environment = ({ label, value, onChange }: SeenProps) => {
             value={isPairs(value) ? value : {}}
             onChange={(env) => onChange(!isStored && Object.keys(env).length === 0 ? undefined : env)}
           />
-          {isStored && <p className={css.quiet}>{t('env.whole')}</p>}
+          {isStored && <p className="quiet">{t('env.whole')}</p>}
         </>
       )}
     </Kept>
@@ -72,7 +72,7 @@ const Paste = () => {
         {(control) => (
           <textarea
             {...control}
-            className={css.mono}
+            className="mono"
             rows={4}
             spellCheck={false}
             placeholder={'{"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}'}
@@ -81,7 +81,7 @@ const Paste = () => {
           />
         )}
       </Field>
-      <span className={css.row}>
+      <span className="row">
         {'clipboard' in navigator && (
           <Button
             small
@@ -97,7 +97,7 @@ const Paste = () => {
               {server.id}
             </Button>
           ))}
-        <span className={css.quiet} role="status">
+        <span className="quiet" role="status">
           {found.length > 0 && t('paste.filled', { id: form.draft.id })}
         </span>
       </span>
@@ -113,7 +113,7 @@ const Schedule = () => {
   if (policy.enabled !== true) return null;
   const { pauses, givesUp } = scheduleOf(policy);
   return (
-    <p className={css.quiet}>
+    <p className="quiet">
       {t('schedule', { pauses: pauses.map((ms) => format.duration(ms)).join(', ') })}
       {givesUp ? `, ${t('schedule.end')}` : ', …'}
     </p>

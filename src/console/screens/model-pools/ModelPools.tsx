@@ -3,7 +3,6 @@ import { object, optional, text } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
 import { recordsOf } from '../../data/records.ts';
 import { Chip } from '../../design/Chip.tsx';
-import look from '../../design/Look.module.css';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import type { Say } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
@@ -20,7 +19,7 @@ type Row = Pool & { agents: readonly string[] };
 const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
   column('members', t('field.members'), ({ members }) => members.map(({ model_id }) => model_id).join(' '), {
     cell: ({ members }) => (
-      <span className={look.row}>
+      <span className="row">
         {members.map(({ model_id, weight, role }) => (
           <Chip key={model_id} tone={role === 'failover_only' ? 'none' : 'info'}>
             {model_id}

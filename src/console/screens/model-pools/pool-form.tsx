@@ -24,8 +24,8 @@ const Simulation = () => {
   return (
     <fieldset className={css.box}>
       <legend>{t('simulate')}</legend>
-      <p className={css.quiet}>{t('simulate.hint')}</p>
-      <div className={css.row}>
+      <p className="quiet">{t('simulate.hint')}</p>
+      <div className="row">
         {members.map(({ model_id: id }) => (
           <CheckField
             key={id}
@@ -35,16 +35,16 @@ const Simulation = () => {
           />
         ))}
       </div>
-      <ul className={css.list} role="status">
+      <ul className="stack" role="status">
         {picks.map(({ model_id, share }) => (
-          <li key={model_id} className={css.row}>
+          <li key={model_id} className="row">
             <code>{model_id}</code>
-            <span className={css.quiet}>
+            <span className="quiet">
               {share === 1 ? t('simulate.all') : t('simulate.share', { share: format.percent(share) })}
             </span>
           </li>
         ))}
-        {picks.length === 0 && <li className={css.bad}>{t('simulate.none')}</li>}
+        {picks.length === 0 && <li className="bad">{t('simulate.none')}</li>}
       </ul>
     </fieldset>
   );

@@ -42,14 +42,14 @@ const AnswerCard = ({ report, id }: { report: Item['report']; id: string }) => {
   ];
   return (
     <section className={css.box} aria-label={id}>
-      <h3 className={css.mono}>{id}</h3>
+      <h3 className="mono">{id}</h3>
       <p
-        className={`${css.said} ${failure === undefined ? '' : css.bad}`}
+        className={`${css.said} ${failure === undefined ? '' : 'bad'}`}
         data-testid={failure === undefined ? 'model-test-response' : 'model-test-error'}
       >
         {redactText(failure ?? report.final_text) || t('test.noText')}
       </p>
-      <p className={css.quiet}>{facts.filter(Boolean).join(' · ')}</p>
+      <p className="quiet">{facts.filter(Boolean).join(' · ')}</p>
     </section>
   );
 };
@@ -133,7 +133,7 @@ export const ModelTest = (props: { first: string; models: readonly Model[]; onCl
         value={asked}
         onChange={setAsked}
       />
-      <div className={css.list} role="status">
+      <div className="stack" role="status">
         {outcome.name === 'failed' && <Failed error={outcome.error} />}
         {outcome.name === 'answered' &&
           outcome.answers.map(({ cell, report }, index) => {

@@ -5,7 +5,6 @@ import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { capabilities, type ModelFigures, NOTHING_KNOWN } from '../../data/resources.ts';
 import { Button } from '../../design/Button.tsx';
 import { Dot } from '../../design/Chip.tsx';
-import css from '../../entry/Entry.module.css';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
@@ -28,7 +27,7 @@ const figureOf = (row: Row, field: 'context_window' | (typeof PRICES)[number]): 
 const Value = ({ isKnown, children }: { isKnown: boolean; children: ReactNode }) => {
   const t = useTexts(texts);
   return isKnown ? (
-    <span className={css.quiet} title={t('value.known')}>
+    <span className="quiet" title={t('value.known')}>
       {children}
     </span>
   ) : (
@@ -75,7 +74,7 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
   column('provider', t('column.provider'), (row) => row.provider_id, {
     shortened: true,
     cell: ({ provider_id: id, isDangling }) => (
-      <span title={isDangling ? t('provider.missing') : undefined} className={css.mono}>
+      <span title={isDangling ? t('provider.missing') : undefined} className="mono">
         {isDangling && <Dot tone="error" />}{' '}
         <ScreenLink to={`/providers?edit=${encodeURIComponent(id)}`}>{id}</ScreenLink>
       </span>

@@ -2,7 +2,6 @@ import { useMemo } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { capabilities, type ModelFigures, NOTHING_KNOWN } from '../../data/resources.ts';
-import css from '../../entry/Entry.module.css';
 import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx';
 import type { EntryForm } from '../../entry/use-entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
@@ -31,7 +30,7 @@ const KnownFigures = () => {
   const form = useEntryForm();
   const known = useKnown(form);
   return Object.keys(defaultsOf(form.draft, known)).length === 0 ? null : (
-    <p className={css.quiet}>{t('known')}</p>
+    <p className="quiet">{t('known')}</p>
   );
 };
 

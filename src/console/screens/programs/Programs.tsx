@@ -25,17 +25,17 @@ const HowTo = ({ url }: { url: string | null }) => {
   const t = useTexts(texts);
   const example = exampleFor(url ?? 'ws://127.0.0.1:38081');
   return (
-    <div className={`${shared.box} ${css.howTo}`}>
+    <div className={`${shared.box} narrow`}>
       <p>{url === null ? t('off') : t('none')}</p>
       {url === null && (
         <p>
           <code>{FLAG}</code> {t('or')} <code>{VARIABLE}</code> <CopyButton text={FLAG} />
         </p>
       )}
-      <p className={shared.quiet}>
+      <p className="quiet">
         {t('example')} <CopyButton text={example} />
       </p>
-      <Scroller label={t('example')} className={css.code}>
+      <Scroller label={t('example')} className="frame">
         <pre>{example}</pre>
       </Scroller>
     </div>
@@ -62,7 +62,7 @@ const Card = (props: {
       feed={feed}
       actors={actors}
     >
-      <p className={shared.quiet}>{whyNoChart(t, machine)}</p>
+      <p className="quiet">{whyNoChart(t, machine)}</p>
     </MachineCard>
   );
 };
@@ -71,15 +71,15 @@ const One = ({ program, ...seen }: { program: Program; feed: Feed | undefined; a
   const t = useTexts(texts);
   const { count, last } = program.refused;
   return (
-    <section className={css.program} aria-label={program.name}>
-      <header className={shared.row}>
+    <section className="stack" aria-label={program.name}>
+      <header className="row">
         <h3>
           <code>{program.name}</code>
         </h3>
         <Chip tone={program.connected ? 'success' : 'none'}>
           {program.connected ? t('connected') : t('gone')}
         </Chip>
-        {count > 0 && <span className={shared.quiet}>{t('refused', { count, why: last ?? '' })}</span>}
+        {count > 0 && <span className="quiet">{t('refused', { count, why: last ?? '' })}</span>}
       </header>
       <ul className={wall.cards}>
         {program.machines.map((machine) => (
@@ -109,7 +109,7 @@ export const Programs = () => {
   return (
     <section className={css.programs} aria-label={t('title')} data-testid="programs">
       <h2>{t('title')}</h2>
-      <p className={shared.quiet}>{t('purpose')}</p>
+      <p className="quiet">{t('purpose')}</p>
       <Loaded query={list}>
         {({ url, items }) => (items.length === 0 ? <HowTo url={url} /> : <Wall items={items} />)}
       </Loaded>

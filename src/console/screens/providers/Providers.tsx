@@ -5,7 +5,6 @@ import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { useAtom } from '../../data/use-atom.ts';
 import { buttonLook, IconButton } from '../../design/Button.tsx';
 import { Notice } from '../../design/Notice.tsx';
-import css from '../../entry/Entry.module.css';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
@@ -24,7 +23,7 @@ const LastTest = ({ id }: { id: string }) => {
   const [newest] = useAtom(tests).get(id) ?? [];
   const isBusy = useAtom(underTest).has(id);
   if (newest && !isBusy) return <TestText tested={newest} />;
-  return <span className={css.quiet}>{t(isBusy ? 'test.busy' : 'test.never')}</span>;
+  return <span className="quiet">{t(isBusy ? 'test.busy' : 'test.never')}</span>;
 };
 
 const TestButton = ({ id }: Provider) => {

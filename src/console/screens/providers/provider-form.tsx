@@ -98,11 +98,11 @@ const History = () => {
   return (
     <section className={css.box} aria-label={t('test.history')}>
       <h3>{t('test.history')}</h3>
-      <ul className={css.list} role="status">
+      <ul className="stack" role="status">
         {all.map((tested) => (
-          <li key={tested.at} className={css.row}>
+          <li key={tested.at} className="row">
             <TestText tested={tested} isLong />
-            <span className={css.quiet}>
+            <span className="quiet">
               <Ago at={tested.at} />
             </span>
           </li>

@@ -35,9 +35,9 @@ const Users = ({ id }: { id: string }) => {
       <Loaded query={agents} plain>
         {(known) => {
           const users = usersOf(known, id);
-          if (users.length === 0) return <p className={css.quiet}>{t('agents.none')}</p>;
+          if (users.length === 0) return <p className="quiet">{t('agents.none')}</p>;
           return (
-            <ul className={`${css.row} ${css.mono}`}>
+            <ul className="row mono">
               {users.map((agent) => (
                 <li key={agent}>
                   <ScreenLink to={`/agents/${encodeURIComponent(agent)}`}>{agent}</ScreenLink>
@@ -94,7 +94,7 @@ const Form = ({ opened, schema }: { opened: Opened; schema: Schema }) => {
       </EntryFormContext>
       {!isNew && <Users id={start.id} />}
       <footer className={css.foot}>
-        <span className={css.push} />
+        <span className="push" />
         <Button
           tone="primary"
           data-save

@@ -21,7 +21,7 @@ const Injected = ({ skill }: { skill: Spec }) => {
       <summary>{t('injected')}</summary>
       <h3>{t('injected.listed')}</h3>
       {listed === undefined ? (
-        <p className={shared.quiet}>{t('injected.hidden')}</p>
+        <p className="quiet">{t('injected.hidden')}</p>
       ) : (
         <Code language="" text={redactText(listed)} />
       )}
@@ -56,11 +56,7 @@ const Instructions = (props: SeenProps) => {
         </Field>
         <Scroller label={t('preview')} className={`${shared.box} ${css.reads}`}>
           <h3>{t('preview')}</h3>
-          {value.trim() === '' ? (
-            <p className={shared.quiet}>{t('preview.none')}</p>
-          ) : (
-            <Markdown text={value} />
-          )}
+          {value.trim() === '' ? <p className="quiet">{t('preview.none')}</p> : <Markdown text={value} />}
         </Scroller>
       </div>
       <Injected skill={draft} />

@@ -10,7 +10,6 @@ import { InputField, SelectField, TextField } from '../../design/Inputs.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { addressOf, type Operation, operationsIn } from './operations.ts';
 import { texts } from './texts.ts';
@@ -66,9 +65,9 @@ const Call = ({ operation }: { operation: Operation }) => {
   const { data: answer } = attempt;
   return (
     <>
-      {operation.summary !== '' && <p className={look.quiet}>{operation.summary}</p>}
+      {operation.summary !== '' && <p className="quiet">{operation.summary}</p>}
       {operation.parameters.length > 0 && (
-        <div className={look.halves}>
+        <div className="halves">
           {operation.parameters.map(({ name, place }) => (
             <InputField
               key={name}
@@ -90,7 +89,7 @@ const Call = ({ operation }: { operation: Operation }) => {
           onChange={setBody}
         />
       )}
-      <div className={look.row}>
+      <div className="row">
         <Button
           tone="primary"
           disabled={attempt.isPending || problem !== undefined}
@@ -98,7 +97,7 @@ const Call = ({ operation }: { operation: Operation }) => {
         >
           {t('explorer.try')}
         </Button>
-        {operation.method !== 'GET' && <span className={look.quiet}>{t('explorer.writes')}</span>}
+        {operation.method !== 'GET' && <span className="quiet">{t('explorer.writes')}</span>}
         {answer && (
           <Chip tone={answer.status < 400 ? 'success' : 'error'}>
             {t('explorer.answer', { status: answer.status, duration: format.duration(answer.ms) })}
@@ -122,7 +121,7 @@ export const Explorer = () => {
     <Card title={t('explorer')} note={t('explorer.note')}>
       <Loaded query={query} plain>
         {() => (
-          <div className={look.stack} data-wide>
+          <div className="stack" data-wide>
             <SelectField
               label={t('explorer.route')}
               value={operation?.name ?? ''}

@@ -6,7 +6,6 @@ import { type SystemInfo, systemInfo } from '../../data/resources.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { Card, Facts, Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { Explorer } from './Explorer.tsx';
 import { Metrics } from './Metrics.tsx';
@@ -113,7 +112,7 @@ export default function System() {
       <Metrics />
       <Loaded query={useResource(systemInfo)} off={systemInfo.off}>
         {(info) => (
-          <div className={look.halves}>
+          <div className="halves">
             <Service info={info} />
             <Features info={info} />
           </div>

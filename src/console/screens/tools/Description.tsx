@@ -51,7 +51,7 @@ export const Description = (props: { id: string; effective: string; original: un
   };
   return (
     <form
-      className={css.form}
+      className="stack"
       onSubmit={(event) => {
         event.preventDefault();
         if (isDirty && error === undefined) save();
@@ -62,8 +62,8 @@ export const Description = (props: { id: string; effective: string; original: un
           <textarea {...control} rows={4} value={typed} onChange={({ target }) => type(target.value)} />
         )}
       </Field>
-      <div className={css.buttons}>
-        <span className={css.quiet}>
+      <div className="row end">
+        <span className="quiet grow">
           {t('bytes', numbers)}
           {typed.length >= LONG && !isOver && ` · ${t('long')}`}
         </span>

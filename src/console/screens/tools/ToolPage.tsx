@@ -28,7 +28,7 @@ const SERVERS = recordsOf('mcp-servers', NamedRecord);
 const Parameters = ({ schema }: { schema: JsonObject }) => {
   const t = useTexts(texts);
   const parameters = parametersOf(schema);
-  if (parameters.length === 0) return <p className={css.none}>{t('parameters.none')}</p>;
+  if (parameters.length === 0) return <p className="quiet inset">{t('parameters.none')}</p>;
   return (
     <FigureTable
       label={t('parameters')}
@@ -60,7 +60,7 @@ const Callers = ({ id, callers }: { id: string; callers: readonly string[] }) =>
   );
   const countOf = (agent: string): number => calls.get(agent)?.call_count ?? 0;
   const agents = [...new Set([...calls.keys(), ...callers])].sort((a, b) => countOf(b) - countOf(a));
-  if (agents.length === 0) return <p className={css.none}>{t('agents.none')}</p>;
+  if (agents.length === 0) return <p className="quiet inset">{t('agents.none')}</p>;
   return (
     <FigureTable
       label={t('callers')}
@@ -130,20 +130,20 @@ const Whole = ({ tool }: { tool: Definition }) => {
     >
       <div className={css.columns}>
         <TryIt key={id} tool={tool} agents={callers} />
-        <div className={css.about}>
+        <div className="stack" data-wide>
           <Card title={t('column.description')}>
             {own ? (
               <Description key={description} id={id} effective={description} original={original} />
             ) : (
-              <div className={css.form}>
+              <div className="stack">
                 <p className={css.text}>{description}</p>
-                <p className={css.quiet}>{t('locked')}</p>
+                <p className="quiet">{t('locked')}</p>
               </div>
             )}
           </Card>
           <Card title={t('parameters')} flush>
             <Parameters schema={schema} />
-            <details className={css.raw}>
+            <details className="ruled inset">
               <summary>{t('model')}</summary>
               <Json value={{ name: id, description, parameters: schema }} />
             </details>

@@ -12,7 +12,6 @@ import type { Filter } from '../../list/FilterBar.tsx';
 import { ListScreen } from '../../list/ListScreen.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { createToolFilter } from './allowed.ts';
-import css from './Tools.module.css';
 import { texts } from './texts.ts';
 import { agentsWithTools } from './tool.ts';
 
@@ -65,9 +64,9 @@ const Source = ({ row }: { row: ToolRow }) => {
   const t = useTexts(texts);
   const kind = KINDS.find((known) => known === row.kind);
   return (
-    <span className={css.source}>
+    <span className="row">
       {kind ? t(`kind.${kind}`) : row.kind}
-      {row.from && <span className={css.quiet}>{row.from}</span>}
+      {row.from && <span className="quiet">{row.from}</span>}
       {row.isCustomized && <Chip tone="info">{t('customized')}</Chip>}
     </span>
   );
@@ -76,13 +75,11 @@ const Source = ({ row }: { row: ToolRow }) => {
 const Calls = ({ row }: { row: ToolRow }) => {
   const t = useTexts(texts);
   const format = useFormat();
-  if (row.calls === undefined) return <span className={css.quiet}>—</span>;
+  if (row.calls === undefined) return <span className="quiet">—</span>;
   return (
     <>
       {row.failures > 0 && (
-        <span className={css.bad}>
-          {t('failures', { share: format.percent(row.failures / row.calls) })} ·{' '}
-        </span>
+        <span className="bad">{t('failures', { share: format.percent(row.failures / row.calls) })} · </span>
       )}
       {format.number(row.calls)}
     </>

@@ -41,7 +41,7 @@ const Permission = ({ permission }: { permission: NonNullable<Trial['permission'
   const by = decided_by === 'tool' ? t('permission.byTool') : t('permission.byDefault');
   return (
     <>
-      {t(BEHAVIORS[behavior])} <span className={css.quiet}>{rule ? <code>{rule}</code> : by}</span>
+      {t(BEHAVIORS[behavior])} <span className="quiet">{rule ? <code>{rule}</code> : by}</span>
     </>
   );
 };
@@ -54,17 +54,17 @@ const Result = ({ trial }: { trial: Trial }) => {
   const images = imagesIn(trial);
   const files = [...(content ?? []), ...(parts ?? [])].filter(({ type }) => type !== 'image');
   return (
-    <section className={css.result} aria-label={t('trial.result')}>
-      <header>
+    <section className={`stack ${css.result}`} aria-label={t('trial.result')}>
+      <header className="row">
         <Chip tone={tone} icon={icon}>
           {t(key)}
         </Chip>
-        <span className={css.quiet}>{format.duration(trial.duration_ms)}</span>
+        <span className="quiet">{format.duration(trial.duration_ms)}</span>
       </header>
-      {message && <p className={status === 'error' ? css.bad : css.text}>{redactText(message)}</p>}
+      {message && <p className={status === 'error' ? 'bad' : css.text}>{redactText(message)}</p>}
       {data !== null && data !== undefined && <Json value={data} label={t('trial.data')} />}
       {images.map((url) => (
-        <img key={url} src={url} alt={t('trial.image')} className={css.image} />
+        <img key={url} src={url} alt={t('trial.image')} className="media" />
       ))}
       {files.length > 0 && <Json value={files} label={t('trial.files')} />}
       <Facts
@@ -79,7 +79,7 @@ const Result = ({ trial }: { trial: Trial }) => {
       {state.map(({ key: name, scope, value }) => (
         <details key={name} open>
           <summary>
-            <code>{name}</code> <span className={css.quiet}>{scope}</span>
+            <code>{name}</code> <span className="quiet">{scope}</span>
           </summary>
           <Json value={value} label={name} />
         </details>
@@ -164,7 +164,7 @@ const Form = ({ tool, agent }: { tool: Definition; agent: string }) => {
   return (
     <form
       ref={form}
-      className={css.form}
+      className="stack"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -177,7 +177,7 @@ const Form = ({ tool, agent }: { tool: Definition; agent: string }) => {
       }}
     >
       {takesNone && !isJson ? (
-        <p className={css.quiet}>{t('parameters.none')}</p>
+        <p className="quiet">{t('parameters.none')}</p>
       ) : (
         <SchemaForm
           label={t('argumentsOf')}
@@ -192,7 +192,7 @@ const Form = ({ tool, agent }: { tool: Definition; agent: string }) => {
           asJson={isJson}
         />
       )}
-      <div className={css.buttons}>
+      <div className="row spread">
         <Segmented
           label={t('argumentsOf')}
           value={isJson ? 'json' : 'form'}

@@ -7,7 +7,6 @@ import { useResource } from '../../data/queries.ts';
 import { Button } from '../../design/Button.tsx';
 import { Card, Facts, Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { Ago, DateTime } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { type MenuItem, OverflowMenu } from '../../list/RowMenu.tsx';
@@ -66,8 +65,8 @@ const Identity = ({ user }: { user: UserRecord }) => {
   if (identity === undefined) return <>{t('identity.none')}</>;
   if (identity === 'pending') return <>{t('identity.pending')}</>;
   return (
-    <span className={look.grow}>
-      {identity.subject} <span className={look.quiet}>{identity.issuer}</span>
+    <span className="grow">
+      {identity.subject} <span className="quiet">{identity.issuer}</span>
     </span>
   );
 };
@@ -110,7 +109,7 @@ export default function User() {
       <Loaded query={query}>
         {(found) => (
           <>
-            <div className={look.halves}>
+            <div className="halves">
               <Card title={t('details')}>
                 <Details user={found} />
               </Card>

@@ -7,7 +7,6 @@ import { Chip } from '../../design/Chip.tsx';
 import { type DataColumn, DataTable } from '../../design/DataTable.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
-import look from '../../design/Look.module.css';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import { Ago, DateTime } from '../../design/Time.tsx';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
@@ -113,7 +112,7 @@ const sessionColumns = (
   {
     label: t('session.browser'),
     cell: ({ user_agent: agent, current }) => (
-      <span className={look.row}>
+      <span className="row">
         <span title={agent ?? undefined}>{browserOf(agent)}</span>
         {current && <Chip tone="success">{t('session.current')}</Chip>}
       </span>

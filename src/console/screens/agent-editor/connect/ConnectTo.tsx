@@ -9,7 +9,6 @@ import { CopyButton } from '../../../design/Copy.tsx';
 import { FilterSelect } from '../../../design/Field.tsx';
 import { Card, Facts } from '../../../design/Layout.tsx';
 import { Loaded } from '../../../design/Loaded.tsx';
-import look from '../../../design/Look.module.css';
 import { Notice } from '../../../design/Notice.tsx';
 import { toastError } from '../../../feedback/toasts.ts';
 import { useTexts } from '../../../i18n/locale.ts';
@@ -21,8 +20,8 @@ import { texts } from './texts.ts';
 /** Clients of OpenAI, for which the agent is a model. */
 
 const Copied = ({ text }: { text: string }) => (
-  <span className={look.row}>
-    <code className={look.grow}>{text}</code>
+  <span className="row">
+    <code className="grow">{text}</code>
     <CopyButton text={text} />
   </span>
 );
@@ -87,7 +86,7 @@ const ConnectTo = ({ agentId }: { agentId: string }) => {
               />
             }
           >
-            <div className={look.stack} data-wide>
+            <div className="stack" data-wide>
               <Facts
                 rows={[
                   [t('url'), <Copied key="url" text={`${url}/v1`} />],
@@ -95,7 +94,7 @@ const ConnectTo = ({ agentId }: { agentId: string }) => {
                   [
                     t('key'),
                     key === undefined ? (
-                      <span key="none" className={look.row}>
+                      <span key="none" className="row">
                         {mayCreate && (
                           <Button
                             small
@@ -106,9 +105,7 @@ const ConnectTo = ({ agentId }: { agentId: string }) => {
                             {t('key.create')}
                           </Button>
                         )}
-                        <span className={`${look.quiet} ${look.grow}`}>
-                          {t(mayCreate ? 'key.none' : 'key.ask')}
-                        </span>
+                        <span className="quiet grow">{t(mayCreate ? 'key.none' : 'key.ask')}</span>
                       </span>
                     ) : (
                       <Copied key="made" text={key} />
@@ -122,7 +119,7 @@ const ConnectTo = ({ agentId }: { agentId: string }) => {
                 </Notice>
               )}
               <Code language={language} text={textFor(client, { url, agentId, key })} />
-              <p className={look.quiet}>
+              <p className="quiet">
                 <a href={`/docs/guides/${guide}`} target="_blank" rel="noopener">
                   {t('guide', { client: name })}
                 </a>

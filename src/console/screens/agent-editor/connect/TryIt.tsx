@@ -5,7 +5,6 @@ import { checked, type Outgoing, sendRaw } from '../../../data/request.ts';
 import { Button } from '../../../design/Button.tsx';
 import { InputField } from '../../../design/Inputs.tsx';
 import { Card } from '../../../design/Layout.tsx';
-import look from '../../../design/Look.module.css';
 import { Notice, RequestLine } from '../../../design/Notice.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { RunLink } from '../../../run-records/RunChip.tsx';
@@ -65,7 +64,7 @@ export const TryIt = (request: Request) => {
   return (
     <Card title={t('try')}>
       <form
-        className={look.stack}
+        className="stack"
         onSubmit={(event) => {
           event.preventDefault();
           void run();
@@ -77,18 +76,18 @@ export const TryIt = (request: Request) => {
           hint={t(request.bearer === undefined ? 'try.asConsole' : 'try.withKey')}
           onChange={setMessage}
         />
-        <span className={look.row}>
+        <span className="row">
           <Button type="submit" disabled={isBusy || message.trim() === ''}>
             {t(isBusy ? 'try.busy' : 'try.go')}
           </Button>
           <RequestLine>{`POST ${requestOf(request, message).path}`}</RequestLine>
         </span>
       </form>
-      <div className={look.stack} role="status">
+      <div className="stack" role="status">
         {outcome && 'failure' in outcome && <Notice tone="error" title={outcome.failure} />}
         {outcome && 'answer' in outcome && (
           <>
-            <p className={look.grow} dir="auto">
+            <p className="grow" dir="auto">
               {outcome.answer.content || t('try.empty')}
             </p>
             {outcome.answer.run !== null && <RunLink id={outcome.answer.run} />}

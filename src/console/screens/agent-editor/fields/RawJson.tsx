@@ -80,11 +80,11 @@ export const RawJson = () => {
         onChange={({ target }) => change(target.value)}
       />
       {problem !== undefined && (
-        <p className={css.wrong} id={id} role="alert">
+        <p className="quiet bad" id={id} role="alert">
           {problem}
         </p>
       )}
-      <div className={css.barActions}>
+      <div className="row">
         <Button disabled={typed === undefined} onClick={() => change(undefined)}>
           {t('raw.reset')}
         </Button>
@@ -94,7 +94,7 @@ export const RawJson = () => {
       </div>
       {isPatched(opened) && (
         <>
-          <h3 className={css.note}>{t('raw.patch')}</h3>
+          <h3 className="quiet">{t('raw.patch')}</h3>
           <Json value={overridePatch(opened, draft, localKind)} label={t('raw.patch')} />
         </>
       )}

@@ -6,7 +6,6 @@ import { Dialog, DialogClose } from '../../../design/Dialog.tsx';
 import { Diff } from '../../../design/Diff.tsx';
 import { boxLook } from '../../../design/Field.tsx';
 import { Facts } from '../../../design/Layout.tsx';
-import look from '../../../design/Look.module.css';
 import { EmptyState } from '../../../design/Notice.tsx';
 import { Ago, DateTime } from '../../../design/Time.tsx';
 import { designTexts } from '../../../design/texts.ts';
@@ -19,7 +18,6 @@ import { EventDrawer } from '../../audit-log/EventDrawer.tsx';
 import { Pending, Restore, type RestoreProps } from '../../audit-log/Restore.tsx';
 import { texts as auditTexts } from '../../audit-log/texts.ts';
 import { useAudit } from '../../audit-log/use-audit.ts';
-import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
 import { texts } from './texts.ts';
 import { comparedIn, versionOf, withChosen } from './versions.ts';
@@ -122,15 +120,15 @@ const Versions = () => {
   return (
     <LoadedPages pages={pages}>
       {isPending && <Pending place={{ namespace: 'agents', id }} onDone={() => reread(false)} />}
-      {dirty && <p className={css.note}>{t('dirty')}</p>}
+      {dirty && <p className="quiet">{t('dirty')}</p>}
       {events.length === 0 ? (
         <EmptyState title={t('empty')}>{t('empty.text')}</EmptyState>
       ) : (
-        <div className={look.card}>
+        <div className="card">
           <VersionTable events={events} restore={restore} chosen={chosen} choose={choose} />
         </div>
       )}
-      <div className={css.barActions}>
+      <div className="row">
         <Button disabled={!pair} onClick={() => compare(true)}>
           {t('compare')}
         </Button>

@@ -44,18 +44,18 @@ export const HookFilter = () => {
           />
         }
       >
-        {!isFiltered && <p className={css.lead}>{t('hooks.all.text')}</p>}
+        {!isFiltered && <p className="soft inset">{t('hooks.all.text')}</p>}
         {isFiltered && <Picks picks={picks} onPick={(id, isPicked) => set(picked(filter, id, isPicked))} />}
         {stale.map((id) => (
           <p key={id} className={css.row}>
-            <span className={css.mono}>{id}</span>
+            <span className="mono">{id}</span>
             <Chip tone="warn">{t('hooks.stale')}</Chip>
             <Button small onClick={() => set(picked(filter, id, false))}>
               {t('hooks.remove')}
             </Button>
           </p>
         ))}
-        {error && <p className={css.wrong}>{error}</p>}
+        {error && <p className="quiet bad">{error}</p>}
       </Card>
     </Resettable>
   );

@@ -96,13 +96,13 @@ const Row = ({ plugin, count }: { plugin: Plugin; count: number }) => {
             checked={isOn}
             onChange={({ target }) => toggle(target.checked)}
           />
-          <span className={css.mono}>{plugin.id}</span>
+          <span className="mono">{plugin.id}</span>
         </label>
         {isGone && <Chip tone="error">{t('gone')}</Chip>}
         <span className={css.pluginAbout}>
           {aboutIn(plugin.id) ?? (plugin.description || all.map(({ description }) => description).join(' '))}
         </span>
-        {count > 0 && <span className={css.note}>{t('count', { count })}</span>}
+        {count > 0 && <span className="quiet">{t('count', { count })}</span>}
         {all.map((settings) => (
           <SettingsButton key={settings.key} settings={settings} />
         ))}
@@ -131,12 +131,12 @@ export default function Plugins() {
       <Resettable field="plugin_ids">
         <Resettable field="sections">
           <Card title={t('title')} note={t('title.count', { on: on.length, all: plugins.length })} flush>
-            <ul className={css.plugins}>
+            <ul className="divided">
               {rows.map((plugin) => (
                 <Row key={plugin.id} plugin={plugin} count={counts.get(plugin.id) ?? 0} />
               ))}
             </ul>
-            {error && <p className={css.wrong}>{error}</p>}
+            {error && <p className="quiet bad">{error}</p>}
           </Card>
         </Resettable>
       </Resettable>

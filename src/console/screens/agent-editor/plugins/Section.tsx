@@ -45,7 +45,7 @@ const RuleTool = (props: SeenProps) => {
         <input
           {...control}
           type="text"
-          className={css.mono}
+          className="mono"
           spellCheck={false}
           value={typeof props.value === 'string' ? props.value : ''}
           onChange={({ target }) => props.onChange(target.value)}

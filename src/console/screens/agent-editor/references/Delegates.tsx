@@ -55,7 +55,7 @@ export default function Delegates() {
       {errors.has('delegates') && <Notice tone="error" title={errors.get('delegates') ?? ''} />}
       {cycle && (
         <Notice tone="warn" title={t('cycle')}>
-          <span className={css.mono}>{cycle.join(' → ')}</span>
+          <span className="mono">{cycle.join(' → ')}</span>
         </Notice>
       )}
       <Resettable field="delegates">
@@ -74,7 +74,7 @@ export default function Delegates() {
             />
           }
         >
-          <p className={css.lead}>{t('delegates.text')}</p>
+          <p className="soft inset">{t('delegates.text')}</p>
           {ids.length === 0 && <EmptyState title={t('delegates.none')} />}
           <Picks picks={picks} onPick={(id, isPicked) => set({ delegates: picked(chosen, id, isPicked) })} />
         </Card>

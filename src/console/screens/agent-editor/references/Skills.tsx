@@ -52,7 +52,7 @@ const Needs = () => {
             </Button>
           }
         >
-          <span className={css.mono}>{hidden.join(', ')}</span>
+          <span className="mono">{hidden.join(', ')}</span>
         </Notice>
       )}
     </>

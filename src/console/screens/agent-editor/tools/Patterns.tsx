@@ -77,7 +77,7 @@ export const Patterns = (props: PatternsProps) => {
               <input
                 {...control}
                 type="text"
-                className={css.mono}
+                className="mono"
                 placeholder={EXAMPLE}
                 spellCheck={false}
                 value={typed}

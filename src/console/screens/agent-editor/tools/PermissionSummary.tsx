@@ -6,7 +6,6 @@ import { useAtom } from '../../../data/use-atom.ts';
 import { ErrorBox } from '../../../design/Loaded.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { expressionEngine } from '../../../schema-form/expressions.ts';
-import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
 import { isPermissionOn, type Permission, permissionSection, permissionsOf } from './permission.ts';
 import { texts } from './texts.ts';
@@ -63,13 +62,13 @@ export const Summary = (props: {
   const { preview, denied } = props;
   if (!preview.isOn) {
     return (
-      <p className={css.lead} data-testid="permission-preview-unavailable">
+      <p className="soft inset" data-testid="permission-preview-unavailable">
         {t('permission.none')}
       </p>
     );
   }
   return (
-    <div className={css.lead}>
+    <div className="soft inset">
       <p>
         {t('permission.default', { behavior: t(`behavior.${preview.fallback}`) })}{' '}
         {preview.isEstimated && t('permission.estimated')}
@@ -86,7 +85,7 @@ export const Summary = (props: {
       {preview.rules.length > 0 && (
         <p data-testid="permission-preview-conditional">
           {t('conditional')}{' '}
-          <span className={css.mono}>
+          <span className="mono">
             {preview.rules.map(({ behavior, pattern }) => `${behavior} ${pattern}`).join(' · ')}
           </span>
         </p>

@@ -121,7 +121,7 @@ const ToolRow = ({ row, servers }: { row: Row; servers: readonly string[] }) => 
             disabled={isLocked}
             onChange={({ target }) => set(withTool(draft, tool.id, target.checked, servers))}
           />
-          <span className={css.mono} title={why}>
+          <span className="mono" title={why}>
             {tool.id}
           </span>
         </label>
@@ -149,7 +149,7 @@ const Costs = ({ rows }: { rows: readonly Row[] }) => {
   const isAll = selectionOf(draft, 'allowed').patterns.includes('*');
   if (!isAll || tokens < MANY_TOKENS) return null;
   return (
-    <div className={css.lead}>
+    <div className="soft inset">
       <Notice tone="warn" title={t('costs', { count: visible.length, tokens: format.number(tokens) })}>
         {t('costs.text')}
       </Notice>
@@ -179,7 +179,7 @@ export const ToolTable = ({ servers }: { servers: readonly string[] }) => {
       note={t('tools.count', { visible: visible.length, all: rows.length })}
       flush
       actions={
-        <span className={css.barActions}>
+        <span className="row">
           <FilterSelect
             label={t('show')}
             value={which}
@@ -219,7 +219,7 @@ export const ToolTable = ({ servers }: { servers: readonly string[] }) => {
             ))}
           </tbody>
         </table>
-        {shown.length === 0 && <p className={css.lead}>{t('noMatch')}</p>}
+        {shown.length === 0 && <p className="soft inset">{t('noMatch')}</p>}
       </Scroller>
     </Card>
   );

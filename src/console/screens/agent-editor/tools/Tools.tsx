@@ -36,14 +36,14 @@ const AssistantTools = ({ assistant }: { assistant: unknown }) => {
   const tools = boundIn(assistant);
   if (tools.length === 0) return null;
   return (
-    <details className={css.note}>
+    <details className="quiet">
       <summary>
         <Icon name="lock" size={14} /> {t('assistant', { count: tools.length })}
       </summary>
       <ul>
         {tools.map(({ id, label }) => (
           <li key={id}>
-            <span className={css.mono}>{id}</span> <span className={css.about}>{label}</span>
+            <span className="mono">{id}</span> <span className={css.about}>{label}</span>
           </li>
         ))}
       </ul>
