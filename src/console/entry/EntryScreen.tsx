@@ -8,10 +8,11 @@ import { feedbackTexts } from '../feedback/texts.ts';
 import { type Say, useFormat, useTexts } from '../i18n/locale.ts';
 import type { Texts } from '../i18n/texts.ts';
 import type { Column } from '../list/column.ts';
-import { column, monoColumn, timeColumn } from '../list/columns.tsx';
-import { type Format, type ListKeys, ListScreen, type ListScreenProps } from '../list/ListScreen.tsx';
+import { FIRST } from '../list/columns.tsx';
+import { type ListKeys, ListScreen, type ListScreenProps } from '../list/ListScreen.tsx';
 import type { ListProps } from '../list/list-props.ts';
 import type { MenuItem } from '../list/RowMenu.tsx';
+import type { ColumnsOf } from '../list/use-columns.tsx';
 import { ScreenLink } from '../navigation/links.tsx';
 import { DeleteDialog } from './DeleteDialog.tsx';
 import type { EntryDescriptor } from './EntryFields.tsx';
@@ -70,26 +71,34 @@ export type EntryScreenProps<Row extends Named, K extends string> = {
   children?: ReactNode;
 };
 
-const useColumns = <Row extends Named, K extends string>({ columns, ...props }: EntryScreenProps<Row, K>) => {
+const useAllColumns = <Row extends Named, K extends string>(
+  props: EntryScreenProps<Row, K>,
+): ColumnsOf<Row, K> => {
   const own = useTexts(ownTexts);
   const nameOf = useTexts(feedbackTexts);
-  const { name, showsSource, kind } = props;
+  const { columns, name, showsSource, kind } = props;
   const meta = useResource(useMemo(() => metaOf(kind.namespace), [kind.namespace])).data;
   return useCallback(
-    (t: Say<K>, format: Format): Column<Row>[] => [
-      { ...monoColumn<Row>('id', nameOf(kind.entity), ({ id }) => id), always: true, ...name },
+    (t, format) => [
+      { id: 'id', label: nameOf(kind.entity), ...FIRST, isCode: true, value: ({ id }) => id, ...name },
       ...columns(t, format),
       ...(showsSource
         ? [
-            column<Row>('source', own('column.source'), ({ id }) => sourceState(meta?.get(id)), {
+            {
+              id: 'source',
+              label: own('column.source'),
+              value: ({ id }: Row) => sourceState(meta?.get(id)),
               text: () => '',
-              cell: ({ id }) => <SourceChip state={sourceState(meta?.get(id))} />,
-            }),
+              cell: ({ id }: Row) => <SourceChip state={sourceState(meta?.get(id))} />,
+            },
           ]
         : []),
-      timeColumn('modified', own('column.modified'), ({ id }) => meta?.get(id)?.updated_at, {
+      {
+        id: 'modified',
+        label: own('column.modified'),
+        at: ({ id }) => meta?.get(id)?.updated_at,
         title: ({ id }) => meta?.get(id)?.actor,
-      }),
+      },
     ],
     [own, nameOf, kind.entity, columns, name, showsSource, meta],
   );
@@ -123,7 +132,7 @@ export const EntryScreen = <Row extends Named, K extends string>(
   const { kind, query, rows, pages, primary } = props;
   const t: Say<'new'> = useTexts(props.texts);
   const format = useFormat();
-  const columns = useColumns(props);
+  const columns = useAllColumns(props);
   const address = useEntryAddress();
   const [doomed, setDoomed] = useState<string>();
   const descriptor = 'fields' in kind ? kind : undefined;

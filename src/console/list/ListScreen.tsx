@@ -5,15 +5,13 @@ import { Loaded } from '../design/Loaded.tsx';
 import { EmptyState } from '../design/Notice.tsx';
 import { type Say, useFormat, useTexts } from '../i18n/locale.ts';
 import type { Texts } from '../i18n/texts.ts';
-import type { Column } from './column.ts';
 import type { Filter } from './FilterBar.tsx';
 import { freshOf } from './Freshness.tsx';
 import { List } from './List.tsx';
 import type { ListProps } from './list-props.ts';
 import { PagedList } from './PagedList.tsx';
+import { type ColumnsOf, useColumns } from './use-columns.tsx';
 import type { Pages } from './use-pages.ts';
-
-export type Format = ReturnType<typeof useFormat>;
 
 const NO_FILTERS: readonly Filter[] = [];
 
@@ -32,7 +30,8 @@ export type ListScreenProps<Row, K extends string> = Omit<
   pages?: Pages<Row>;
   isSearchedHere?: boolean;
   rows?: readonly Row[];
-  columns: (t: Say<K>, format: Format) => readonly Column<Row>[];
+  /** Keeps its identity while the columns are the same. */
+  columns: ColumnsOf<Row, K>;
   filters?: (t: Say<K>) => readonly Filter[];
   /** Number in the title, by default that of the rows. */
   count?: string | undefined;
@@ -64,7 +63,7 @@ export const ListScreen = <Row, K extends string>(props: ListScreenProps<Row, K 
   const format = useFormat();
   const shared = {
     ...list,
-    columns: useMemo(() => columns(t, format), [columns, t, format]),
+    columns: useColumns(texts, columns),
     filterBy: useMemo(() => filters?.(t), [filters, t]) ?? list.filterBy ?? NO_FILTERS,
     searchPlaceholder: say('search'),
     empty: (

@@ -4,9 +4,9 @@ import { redactText } from '../../data/redact-text.ts';
 import { capabilities } from '../../data/resources.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
-import { type Say, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { agentsColumn, column, drawnColumn, monoColumn } from '../../list/columns.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { agentsCell } from '../../list/columns.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { refusedHostIn, remoteStatus } from '../../remote/status.ts';
 import { SERVERS, type Server } from './a2a-server.ts';
@@ -33,11 +33,17 @@ const Status = ({ id }: { id: string }) => {
   );
 };
 
-const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
-  drawnColumn('status', t('column.status'), ({ id }) => <Status id={id} />),
-  monoColumn('url', t('field.base_url'), (row) => redactText(row.base_url)),
-  column('auth', t('field.auth'), (row) => t(row.has_auth ? 'auth.stored' : 'auth.none')),
-  agentsColumn(t('column.agents')),
+const columnsOf: ColumnsOf<Row, keyof typeof texts.en> = (t) => [
+  { id: 'status', drawn: ({ id }) => <Status id={id} /> },
+  {
+    id: 'url',
+    label: t('field.base_url'),
+    isCode: true,
+    shortened: true,
+    value: (row) => redactText(row.base_url),
+  },
+  { id: 'auth', label: t('field.auth'), value: (row) => t(row.has_auth ? 'auth.stored' : 'auth.none') },
+  { id: 'agents', ...agentsCell() },
 ];
 
 export default function A2aServers() {

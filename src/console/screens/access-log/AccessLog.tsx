@@ -2,18 +2,17 @@ import { useMemo } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { Chip, type Tone } from '../../design/Chip.tsx';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { column } from '../../list/columns.tsx';
 import { toCsv } from '../../list/csv.ts';
 import { download } from '../../list/download.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { type Format, ListScreen } from '../../list/ListScreen.tsx';
+import { ListScreen } from '../../list/ListScreen.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
-import { eventTimeColumn } from '../audit-log/ActionChip.tsx';
+import { TIME_CELL } from '../audit-log/ActionChip.tsx';
 import { useRangeFilters } from '../audit-log/use-range-filters.ts';
-import { userColumn } from '../users/user-column.tsx';
+import { USER_CELL } from '../users/user-cell.tsx';
 import { ACCESS_KINDS, type AccessEvent, accessEvents, accessHref, withOthers } from './access-event.ts';
 import { texts } from './texts.ts';
 
@@ -72,33 +71,35 @@ const About = ({ event }: { event: AccessEvent }) => {
   );
 };
 
-const columnsOf = (t: T, format: Format): Column<AccessEvent>[] => [
-  eventTimeColumn(t('column.time')),
-  column('kind', t('column.kind'), ({ kind }) => kind, {
+const columnsOf: ColumnsOf<AccessEvent, keyof typeof texts.en> = (_, format) => [
+  { id: 'time', ...TIME_CELL },
+  {
+    id: 'kind',
+    value: ({ kind }) => kind,
     cell: ({ kind, count }) => (
       <span className="row">
         <Kind kind={kind} />
         {count > 1 && <span className="quiet">×{format.number(count)}</span>}
       </span>
     ),
-  }),
-  userColumn<AccessEvent>(t('column.user')),
-  column('credential', t('column.credential'), ({ credential }) => credential?.kind ?? '', {
+  },
+  { id: 'user', ...USER_CELL },
+  {
+    id: 'credential',
+    value: ({ credential }) => credential?.kind ?? '',
     text: ({ credential }) => `${credential?.kind ?? ''} ${credential?.id ?? ''}`,
     cell: ({ credential }) => <Credential credential={credential} />,
-  }),
-  column('ip', t('column.ip'), ({ ip }) => ip ?? '—', { isCode: true }),
-  column('about', t('column.about'), ({ reason }) => reason ?? '', {
+  },
+  { id: 'ip', value: ({ ip }) => ip ?? '—', isCode: true },
+  {
+    id: 'about',
+    value: ({ reason }) => reason ?? '',
     shortened: true,
     text: ({ reason, run_id, thread_id }) => [reason, run_id, thread_id].join(' '),
     cell: (event) => <About event={event} />,
-  }),
-  column('route', t('column.route'), ({ route }) => route ?? '—', {
-    shortened: true,
-    isCode: true,
-    isExtra: true,
-  }),
-  column('scope', t('column.scope'), ({ scope }) => scope ?? '—', { isExtra: true }),
+  },
+  { id: 'route', value: ({ route }) => route ?? '—', shortened: true, isCode: true, isExtra: true },
+  { id: 'scope', value: ({ scope }) => scope ?? '—', isExtra: true },
 ];
 
 const filtersWith =

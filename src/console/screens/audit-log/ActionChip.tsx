@@ -1,8 +1,6 @@
 import { Chip, type Tone } from '../../design/Chip.tsx';
 import { Ago, DateTime } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { column } from '../../list/columns.tsx';
 import { ACTIONS } from './audit-event.ts';
 import { texts } from './texts.ts';
 
@@ -34,10 +32,10 @@ export const EventTime = ({ at }: { at: string }) => (
   </span>
 );
 
-/** The time of the events of a log. */
-export const eventTimeColumn = <Event extends { ts: string }>(label: string): Column<Event> =>
-  column('time', label, ({ ts }) => Date.parse(ts), {
-    always: true,
-    text: ({ ts }) => ts,
-    cell: ({ ts }) => <EventTime at={ts} />,
-  });
+/** The column with the time of the events of a log. */
+export const TIME_CELL = {
+  always: true,
+  value: ({ ts }: { ts: string }) => Date.parse(ts),
+  text: ({ ts }: { ts: string }) => ts,
+  cell: ({ ts }: { ts: string }) => <EventTime at={ts} />,
+};

@@ -3,14 +3,13 @@ import { redact } from '../../data/redaction.ts';
 import { Button } from '../../design/Button.tsx';
 import { CheckField } from '../../design/Field.tsx';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { column } from '../../list/columns.tsx';
 import { download } from '../../list/download.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { ListScreen } from '../../list/ListScreen.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
-import { ActionChip, eventTimeColumn } from './ActionChip.tsx';
+import { ActionChip, TIME_CELL } from './ActionChip.tsx';
 import {
   ACTIONS,
   type AuditEvent,
@@ -38,21 +37,21 @@ const Actor = ({ actor }: { actor: string }) => {
   );
 };
 
-const columnsOf = (t: T): Column<AuditEvent>[] => [
-  eventTimeColumn(t('column.time')),
-  column('actor', t('column.actor'), ({ actor }) => actor, { cell: ({ actor }) => <Actor actor={actor} /> }),
-  column('action', t('column.action'), ({ action }) => action, {
-    cell: ({ action }) => <ActionChip action={action} />,
-  }),
-  column('resource', t('column.resource'), ({ resource }) => resource, {
+const columnsOf: ColumnsOf<AuditEvent, keyof typeof texts.en> = () => [
+  { id: 'time', ...TIME_CELL },
+  { id: 'actor', value: ({ actor }) => actor, cell: ({ actor }) => <Actor actor={actor} /> },
+  { id: 'action', value: ({ action }) => action, cell: ({ action }) => <ActionChip action={action} /> },
+  {
+    id: 'resource',
+    value: ({ resource }) => resource,
     shortened: true,
     cell: ({ resource }, mark) => (
       <ScreenLink to={hrefOf(resource)} className="mono">
         {mark(resource)}
       </ScreenLink>
     ),
-  }),
-  column('summary', t('column.summary'), summaryOf, { shortened: true, unsorted: true }),
+  },
+  { id: 'summary', value: summaryOf, shortened: true, unsorted: true },
 ];
 
 const Exports = ({ events }: { events: readonly AuditEvent[] }) => {

@@ -1,10 +1,9 @@
 import { useResource } from '../../data/queries.ts';
 import { Notice } from '../../design/Notice.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
+import type { Format } from '../../i18n/locale.ts';
 import { type Say, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { column, drawnColumn } from '../../list/columns.tsx';
-import type { Format } from '../../list/ListScreen.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { waitingRunsSlowly } from '../../run-records/waiting.ts';
@@ -32,23 +31,26 @@ const limitsOf = ({ limits }: Budget, t: Say<Key>, format: Format): string =>
     ),
   ].join(' · ');
 
-const columnsOf = (t: Say<Key>, format: Format): Column<Budget>[] => [
-  drawnColumn('worst', t('column.worst'), ({ id }) => <WorstCounter budget={id} />),
-  column('limits', t('field.limits'), (row) => limitsOf(row, t, format), { shortened: true }),
-  column('window', t('field.window'), ({ window }) =>
-    window ? optionOf(t, 'window.every', window.every) : '—',
-  ),
-  column(
-    'per',
-    t('field.per'),
-    ({ per }) => per.map((each) => optionOf(t, 'per.*', each)).join(', ') || '—',
-    {
-      shortened: true,
-    },
-  ),
-  column('on_exceeded', t('field.on_exceeded'), (row) => optionOf(t, 'on_exceeded', row.on_exceeded), {
+const columnsOf: ColumnsOf<Budget, keyof typeof texts.en> = (t, format) => [
+  { id: 'worst', drawn: ({ id }) => <WorstCounter budget={id} /> },
+  { id: 'limits', label: t('field.limits'), value: (row) => limitsOf(row, t, format), shortened: true },
+  {
+    id: 'window',
+    label: t('field.window'),
+    value: ({ window }) => (window ? optionOf(t, 'window.every', window.every) : '—'),
+  },
+  {
+    id: 'per',
+    label: t('field.per'),
+    value: ({ per }) => per.map((each) => optionOf(t, 'per.*', each)).join(', ') || '—',
     shortened: true,
-  }),
+  },
+  {
+    id: 'on_exceeded',
+    label: t('field.on_exceeded'),
+    value: (row) => optionOf(t, 'on_exceeded', row.on_exceeded),
+    shortened: true,
+  },
 ];
 
 /** Runs that wait because a budget is exhausted. */

@@ -1,7 +1,6 @@
 import { Chip } from '../../design/Chip.tsx';
-import { type Say, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { column, timeColumn } from '../../list/columns.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { entryHref } from '../../navigation/entry-paths.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import type { Connection } from './connection.ts';
@@ -14,18 +13,20 @@ const State = ({ state }: { state: string }) => {
 };
 
 /** The columns of lists of connections. */
-export const connectionColumns = (t: Say<keyof typeof texts.en>): Column<Connection>[] => [
-  column('server', t('column.server'), ({ server }) => server, {
+export const connectionColumns: ColumnsOf<Connection, keyof typeof texts.en> = () => [
+  {
+    id: 'server',
+    value: ({ server }) => server,
     always: true,
     cell: ({ server }, mark) => (
       <ScreenLink to={entryHref('mcp-servers', server)} className="mono">
         {mark(server)}
       </ScreenLink>
     ),
-  }),
-  column('state', t('column.state'), ({ state }) => state, { cell: ({ state }) => <State state={state} /> }),
-  column('scopes', t('column.scopes'), ({ scopes }) => scopes.join(' ') || '—', { shortened: true }),
-  column('issuer', t('column.issuer'), ({ issuer }) => issuer || '—', { shortened: true }),
-  timeColumn('connected', t('column.connected'), ({ connected_at: at }) => at),
-  timeColumn('expires', t('column.expires'), ({ expires_at: at }) => at, { isDate: true, isExtra: true }),
+  },
+  { id: 'state', value: ({ state }) => state, cell: ({ state }) => <State state={state} /> },
+  { id: 'scopes', value: ({ scopes }) => scopes.join(' ') || '—', shortened: true },
+  { id: 'issuer', value: ({ issuer }) => issuer || '—', shortened: true },
+  { id: 'connected', at: ({ connected_at: at }) => at },
+  { id: 'expires', at: ({ expires_at: at }) => at, isDate: true, isExtra: true },
 ];

@@ -1,10 +1,10 @@
 import { GrantChips } from '../../access/Grants.tsx';
 import { Chip, type Tone } from '../../design/Chip.tsx';
 import { DateTime, useNow } from '../../design/Time.tsx';
-import { type Say, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { column, FIRST, timeColumn } from '../../list/columns.tsx';
-import { userColumn } from '../users/user-column.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { FIRST } from '../../list/columns.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
+import { USER_CELL } from '../users/user-cell.tsx';
 import { type ApiKey, expiresSoonIn, KEY_STATES } from './key.ts';
 import { texts } from './texts.ts';
 
@@ -34,30 +34,35 @@ const Expiry = ({ of }: { of: ApiKey }) => {
 };
 
 /** The columns of lists of keys. */
-export const keyColumns = (t: Say<keyof typeof texts.en>): Column<ApiKey>[] => [
-  column('name', t('column.name'), ({ name }) => name, {
-    ...FIRST,
-    text: ({ name, hint }) => `${name} ${hint}`,
-  }),
-  column('hint', t('column.hint'), ({ hint }) => hint, { isCode: true }),
-  column('state', t('column.state'), ({ state }) => state, { cell: ({ state }) => <State state={state} /> }),
-  userColumn<ApiKey>(t('new.user')),
-  column('grants', t('column.grants'), ({ grants }) => (grants ?? []).join(' '), {
+export const keyColumns: ColumnsOf<ApiKey, keyof typeof texts.en> = (t) => [
+  { id: 'name', value: ({ name }) => name, ...FIRST, text: ({ name, hint }) => `${name} ${hint}` },
+  { id: 'hint', value: ({ hint }) => hint, isCode: true },
+  { id: 'state', value: ({ state }) => state, cell: ({ state }) => <State state={state} /> },
+  { id: 'user', label: t('new.user'), ...USER_CELL },
+  {
+    id: 'grants',
+    value: ({ grants }) => (grants ?? []).join(' '),
     isExtra: true,
     cell: ({ grants }) => (grants ? <GrantChips grants={grants} /> : t('grants.ofUser')),
-  }),
-  timeColumn('used', t('column.used'), ({ last_used_at: at }) => at, {
+  },
+  {
+    id: 'used',
+    at: ({ last_used_at: at }) => at,
     none: t('used.never'),
     text: ({ last_used_ip: ip }) => ip ?? '',
     title: ({ last_used_ip: ip }) => ip,
-  }),
-  column('expires', t('column.expires'), ({ expires_at: at }) => at ?? Number.MAX_SAFE_INTEGER, {
+  },
+  {
+    id: 'expires',
+    value: ({ expires_at: at }) => at ?? Number.MAX_SAFE_INTEGER,
     text: () => '',
     cell: (key) => <Expiry of={key} />,
-  }),
-  timeColumn('created', t('column.created'), ({ created_at: at }) => at, {
+  },
+  {
+    id: 'created',
+    at: ({ created_at: at }) => at,
     isDate: true,
     isExtra: true,
     text: ({ created_by: by }) => by,
-  }),
+  },
 ];

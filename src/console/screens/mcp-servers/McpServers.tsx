@@ -4,9 +4,8 @@ import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
-import { type Say, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { column, drawnColumn, monoColumn } from '../../list/columns.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { endpointOf, SERVERS, type Server, statusOf } from './mcp-server.ts';
 import { HealthChip, RestartButton } from './ServerStatus.tsx';
 import { verifyTools } from './server-actions.ts';
@@ -24,18 +23,26 @@ const Health = ({ id }: { id: string }) => {
   return <Chip>{query.error ? t('health.unknown') : '…'}</Chip>;
 };
 
-const columnsOf = (t: Say<keyof typeof texts.en>): Column<Server>[] => [
-  drawnColumn('status', t('column.status'), ({ id }) => <Health id={id} />),
-  column('transport', t('field.transport'), (row) => row.transport),
-  column('endpoint', t('column.endpoint'), endpointOf, {
+const columnsOf: ColumnsOf<Server, keyof typeof texts.en> = (t) => [
+  { id: 'status', drawn: ({ id }) => <Health id={id} /> },
+  { id: 'transport', label: t('field.transport'), value: (row) => row.transport },
+  {
+    id: 'endpoint',
+    value: endpointOf,
     shortened: true,
     cell: (row, mark) => (
       <span className="mono">
         {mark(redactText(endpointOf(row)))} <CopyButton text={redactText(endpointOf(row))} />
       </span>
     ),
-  }),
-  monoColumn('env', t('field.env'), (row) => row.env_keys.join(', ')),
+  },
+  {
+    id: 'env',
+    label: t('field.env'),
+    isCode: true,
+    shortened: true,
+    value: (row) => row.env_keys.join(', '),
+  },
 ];
 
 export default function McpServers() {

@@ -2,10 +2,10 @@ import { useMemo } from 'react';
 import { mcpSegment } from '../../../schema/mcp-names.ts';
 import { useResource } from '../../data/queries.ts';
 import { capabilities } from '../../data/resources.ts';
-import { type Say, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { agentsColumn, column, monoColumn } from '../../list/columns.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { agentsCell, FIRST } from '../../list/columns.tsx';
 import { List } from '../../list/List.tsx';
+import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { createToolFilter } from '../tools/allowed.ts';
 import { agentsWithTools } from '../tools/tool.ts';
@@ -15,9 +15,12 @@ import { texts } from './texts.ts';
 /** `id` is undefined for a tool that is not offered to agents. */
 type Row = { name: string; description: string | null; id: string | undefined; agents: readonly string[] };
 
-const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
-  { ...monoColumn('name', t('tool.name'), ({ name }) => name), always: true },
-  column('id', t('tool.id'), ({ id }) => id ?? t('tool.unregistered'), {
+const columnsOf: ColumnsOf<Row, keyof typeof texts.en> = (t) => [
+  { id: 'name', label: t('tool.name'), ...FIRST, isCode: true, value: ({ name }) => name },
+  {
+    id: 'id',
+    label: t('tool.id'),
+    value: ({ id }) => id ?? t('tool.unregistered'),
     shortened: true,
     cell: ({ id }, mark) =>
       id === undefined ? (
@@ -27,9 +30,14 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
           {mark(id)}
         </ScreenLink>
       ),
-  }),
-  column('description', t('tool.description'), ({ description }) => description ?? '—', { shortened: true }),
-  agentsColumn(t('tool.agents')),
+  },
+  {
+    id: 'description',
+    label: t('tool.description'),
+    value: ({ description }) => description ?? '—',
+    shortened: true,
+  },
+  { id: 'agents', label: t('tool.agents'), ...agentsCell() },
 ];
 
 /** The tools of a server, with the agents that may call them. */
@@ -52,7 +60,7 @@ export const Tools = ({ id: server, status }: { id: string; status: Status }) =>
     <List
       name="mcp-tools"
       rows={rows}
-      columns={useMemo(() => columnsOf(t), [t])}
+      columns={useColumns(texts, columnsOf)}
       rowId={({ name }) => name}
       unpaged
       empty={<p className="quiet">{t('detail.none')}</p>}

@@ -4,9 +4,8 @@ import { useResource } from '../../data/queries.ts';
 import { recordsOf } from '../../data/records.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
-import type { Say } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { agentsColumn, column } from '../../list/columns.tsx';
+import { agentsCell } from '../../list/columns.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { POOLS, type Pool } from './pool.ts';
 import { POOL } from './pool-form.tsx';
 import { texts } from './texts.ts';
@@ -16,8 +15,11 @@ const HOMES = ['deterministic', 'round_robin', 'first_healthy'] as const;
 
 type Row = Pool & { agents: readonly string[] };
 
-const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
-  column('members', t('field.members'), ({ members }) => members.map(({ model_id }) => model_id).join(' '), {
+const columnsOf: ColumnsOf<Row, keyof typeof texts.en> = (t) => [
+  {
+    id: 'members',
+    label: t('field.members'),
+    value: ({ members }) => members.map(({ model_id }) => model_id).join(' '),
     cell: ({ members }) => (
       <span className="row">
         {members.map(({ model_id, weight, role }) => (
@@ -29,13 +31,17 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
         ))}
       </span>
     ),
-  }),
-  column('routing', t('field.routing'), ({ routing }) => {
-    const home = routing?.home ?? 'deterministic';
-    const known = HOMES.find((each) => each === home);
-    return known ? t(`field.routing.home.${known}`) : home;
-  }),
-  agentsColumn(t('column.usedBy')),
+  },
+  {
+    id: 'routing',
+    label: t('field.routing'),
+    value: ({ routing }) => {
+      const home = routing?.home ?? 'deterministic';
+      const known = HOMES.find((each) => each === home);
+      return known ? t(`field.routing.home.${known}`) : home;
+    },
+  },
+  { id: 'agents', label: t('column.usedBy'), ...agentsCell() },
 ];
 
 export default function ModelPools() {

@@ -6,9 +6,8 @@ import { capabilities, type ModelFigures, NOTHING_KNOWN } from '../../data/resou
 import { Button } from '../../design/Button.tsx';
 import { Dot } from '../../design/Chip.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
-import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { column, monoColumn } from '../../list/columns.tsx';
+import { useFormat, useTexts } from '../../i18n/locale.ts';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { ModelTest } from './ModelTest.tsx';
 import { MODELS, type Model, PRICES } from './model.ts';
@@ -70,8 +69,10 @@ const modalitiesOf = ({ modalities, known }: Row): string =>
     .filter(Boolean)
     .join(' → ');
 
-const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
-  column('provider', t('column.provider'), (row) => row.provider_id, {
+const columnsOf: ColumnsOf<Row, keyof typeof texts.en> = (t) => [
+  {
+    id: 'provider',
+    value: (row) => row.provider_id,
     shortened: true,
     cell: ({ provider_id: id, isDangling }) => (
       <span title={isDangling ? t('provider.missing') : undefined} className="mono">
@@ -79,18 +80,28 @@ const columnsOf = (t: Say<keyof typeof texts.en>): Column<Row>[] => [
         <ScreenLink to={`/providers?edit=${encodeURIComponent(id)}`}>{id}</ScreenLink>
       </span>
     ),
-  }),
-  monoColumn('upstream', t('field.upstream_model'), (row) => row.upstream_model),
-  column('window', t('column.window'), (row) => figureOf(row, 'context_window'), {
+  },
+  {
+    id: 'upstream',
+    label: t('field.upstream_model'),
+    isCode: true,
+    shortened: true,
+    value: (row) => row.upstream_model,
+  },
+  {
+    id: 'window',
+    value: (row) => figureOf(row, 'context_window'),
     align: 'end',
     cell: (row) => <Window row={row} />,
-  }),
-  column('price', t('column.price'), (row) => figureOf(row, PRICES[0]), {
+  },
+  {
+    id: 'price',
+    value: (row) => figureOf(row, PRICES[0]),
     align: 'end',
     text: () => '',
     cell: (row) => <Prices row={row} />,
-  }),
-  column('modalities', t('field.modalities'), modalitiesOf),
+  },
+  { id: 'modalities', label: t('field.modalities'), value: modalitiesOf },
 ];
 
 export default function Models() {

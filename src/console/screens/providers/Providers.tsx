@@ -6,9 +6,8 @@ import { useAtom } from '../../data/use-atom.ts';
 import { buttonLook, IconButton } from '../../design/Button.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
-import { type Say, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { column, drawnColumn } from '../../list/columns.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { PROVIDERS, type Provider } from './provider.ts';
@@ -40,11 +39,11 @@ const TestButton = ({ id }: Provider) => {
   );
 };
 
-const columnsOf = (t: Say<keyof typeof texts.en>): Column<Provider>[] => [
-  column('adapter', t('field.adapter'), (row) => row.adapter),
-  column('url', t('field.base_url'), (row) => row.base_url ?? t('url.usual'), { shortened: true }),
-  column('key', t('field.api_key'), (row) => t(row.has_api_key ? 'key.stored' : 'key.none')),
-  drawnColumn('test', t('column.test'), ({ id }) => <LastTest id={id} />),
+const columnsOf: ColumnsOf<Provider, keyof typeof texts.en> = (t) => [
+  { id: 'adapter', label: t('field.adapter'), value: (row) => row.adapter },
+  { id: 'url', label: t('field.base_url'), value: (row) => row.base_url ?? t('url.usual'), shortened: true },
+  { id: 'key', label: t('field.api_key'), value: (row) => t(row.has_api_key ? 'key.stored' : 'key.none') },
+  { id: 'test', drawn: ({ id }) => <LastTest id={id} /> },
 ];
 
 /** Without a model, no agent can use the providers. */

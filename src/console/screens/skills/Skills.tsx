@@ -3,9 +3,9 @@ import { useResource } from '../../data/queries.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import type { Say } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { agentsColumn, column } from '../../list/columns.tsx';
+import { agentsCell } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import css from './Skills.module.css';
 import { AGENTS, callerOf, isCalledBy, SKILLS, type Skill, usersOf } from './skill.ts';
@@ -19,9 +19,12 @@ const CONTEXTS = ['inline', 'fork'] as const;
 
 type T = Say<keyof typeof texts.en>;
 
-const columnsOf = (t: T): Column<Row>[] => [
-  column('name', t('field.name'), (row) => row.name),
-  column('description', t('field.description'), (row) => row.description, {
+const columnsOf: ColumnsOf<Row, keyof typeof texts.en> = (t) => [
+  { id: 'name', label: t('field.name'), value: (row) => row.name },
+  {
+    id: 'description',
+    label: t('field.description'),
+    value: (row) => row.description,
     text: (row) => [row.description, row.when_to_use, ...row.allowed_tools, ...row.paths].join(' '),
     unsorted: true,
     cell: (row, mark) => (
@@ -29,12 +32,15 @@ const columnsOf = (t: T): Column<Row>[] => [
         {mark(row.description)}
       </span>
     ),
-  }),
-  column('caller', t('column.caller'), (row) => t(`caller.${callerOf(row)}`)),
-  column('context', t('field.context'), (row) => row.context, {
+  },
+  { id: 'caller', value: (row) => t(`caller.${callerOf(row)}`) },
+  {
+    id: 'context',
+    label: t('field.context'),
+    value: (row) => row.context,
     cell: ({ context }) => <Chip tone={context === 'fork' ? 'info' : undefined}>{context}</Chip>,
-  }),
-  agentsColumn(t('column.agents'), t('agents.none')),
+  },
+  { id: 'agents', ...agentsCell(t('agents.none')) },
 ];
 
 const filtersOf = (t: T): Filter[] => [

@@ -6,10 +6,10 @@ import { metaOf, recordsOf } from '../../data/records.ts';
 import { capabilities, runtimeStats } from '../../data/resources.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { agentsColumn, column, FIRST } from '../../list/columns.tsx';
+import { agentsCell, FIRST } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { ListScreen } from '../../list/ListScreen.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { createToolFilter } from './allowed.ts';
 import { texts } from './texts.ts';
@@ -88,20 +88,19 @@ const Calls = ({ row }: { row: ToolRow }) => {
 
 type T = Say<keyof typeof texts.en>;
 
-const columnsOf = (t: T): Column<ToolRow>[] => [
-  column('id', t('column.id'), ({ id }) => id, { ...FIRST, isCode: true }),
-  column('name', t('column.name'), ({ name }) => name, { shortened: true }),
-  column('source', t('column.source'), ({ kind }) => kind, { cell: (row) => <Source row={row} /> }),
-  column('description', t('column.description'), (row) => row.description, {
-    shortened: true,
-    unsorted: true,
-  }),
-  agentsColumn(t('column.agents'), t('agents.none')),
-  column('calls', t('column.calls'), ({ calls }) => calls, {
+const columnsOf: ColumnsOf<ToolRow, keyof typeof texts.en> = (t) => [
+  { id: 'id', value: ({ id }) => id, ...FIRST, isCode: true },
+  { id: 'name', value: ({ name }) => name, shortened: true },
+  { id: 'source', value: ({ kind }) => kind, cell: (row) => <Source row={row} /> },
+  { id: 'description', value: (row) => row.description, shortened: true, unsorted: true },
+  { id: 'agents', ...agentsCell(t('agents.none')) },
+  {
+    id: 'calls',
+    value: ({ calls }) => calls,
     align: 'end',
     text: () => '',
     cell: (row) => <Calls row={row} />,
-  }),
+  },
 ];
 
 const filtersOf = (t: T): Filter[] => [

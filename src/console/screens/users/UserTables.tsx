@@ -13,6 +13,7 @@ import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import { inTable } from '../../list/columns.tsx';
 import { LoadedPages, More } from '../../list/PagedList.tsx';
 import { RowMenu } from '../../list/RowMenu.tsx';
+import { useColumns } from '../../list/use-columns.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { connectionsOf } from '../connections/connection.ts';
 import { connectionColumns } from '../connections/connection-columns.tsx';
@@ -35,7 +36,7 @@ export const UserKeys = ({ user }: { user: string }) => {
   const [isNew, setNew] = useState(false);
   const pages = usePages(keysOf({ user }));
   const { menu, dialog } = useKeyActions();
-  const columns = keyColumns(useTexts(keyTexts)).filter(({ id }) => SHOWN.includes(id));
+  const columns = useColumns(keyTexts, keyColumns).filter(({ id }) => SHOWN.includes(id));
   const actions: DataColumn<ApiKey> = {
     label: t('keys.actions'),
     cell: (key) => <RowMenu id={key.id} items={menu(key)} />,
@@ -94,7 +95,7 @@ const ItemCard = <Row,>(props: {
 
 /** The accounts that a user has connected. Only the user can end them. */
 export const UserConnections = ({ user }: { user: string }) => {
-  const columns = connectionColumns(useTexts(connectionTexts)).filter(({ isExtra }) => !isExtra);
+  const columns = useColumns(connectionTexts, connectionColumns).filter(({ isExtra }) => !isExtra);
   return (
     <ItemCard
       of="connections"

@@ -1,10 +1,10 @@
 import { GrantChips } from '../../access/Grants.tsx';
 import { Button } from '../../design/Button.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
-import type { Column } from '../../list/column.ts';
-import { column, FIRST, timeColumn } from '../../list/columns.tsx';
+import { FIRST } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { ListScreen } from '../../list/ListScreen.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { useGo } from '../../navigation/links.tsx';
@@ -15,22 +15,38 @@ import { NewUser } from './user-acts.tsx';
 
 type T = Say<keyof typeof texts.en>;
 
-const columnsOf = (t: T): Column<User>[] => {
-  const columns: Column<User>[] = [
-    column('id', t('field.id'), ({ id }) => id, FIRST),
-    column('name', t('field.name'), ({ name, email }) => name ?? email ?? '—', { shortened: true }),
-    column('kind', t('field.kind'), ({ kind }) => kind, { cell: ({ kind }) => <KindChip kind={kind} /> }),
-    column('state', t('column.state'), ({ disabled }) => String(disabled), {
-      cell: ({ disabled }) => <StateChip disabled={disabled} />,
-    }),
-    column('grants', t('field.grants'), ({ grants }) => grants.join(' '), {
-      cell: ({ grants, token_grants: more }) => <GrantChips grants={[...new Set([...grants, ...more])]} />,
-    }),
-    timeColumn('seen', t('column.seen'), ({ last_seen_at: at }) => at, { none: t('never') }),
-  ];
-  // The service lists users in the order of their ids only.
-  return columns.map((each) => ({ ...each, unsorted: true }));
-};
+// The service lists users in the order of their ids only.
+const columnsOf: ColumnsOf<User, keyof typeof texts.en> = (t) => [
+  { id: 'id', label: t('field.id'), ...FIRST, unsorted: true, value: ({ id }) => id },
+  {
+    id: 'name',
+    label: t('field.name'),
+    shortened: true,
+    unsorted: true,
+    value: ({ name, email }) => name ?? email ?? '—',
+  },
+  {
+    id: 'kind',
+    label: t('field.kind'),
+    unsorted: true,
+    value: ({ kind }) => kind,
+    cell: ({ kind }) => <KindChip kind={kind} />,
+  },
+  {
+    id: 'state',
+    unsorted: true,
+    value: ({ disabled }) => String(disabled),
+    cell: ({ disabled }) => <StateChip disabled={disabled} />,
+  },
+  {
+    id: 'grants',
+    label: t('field.grants'),
+    unsorted: true,
+    value: ({ grants }) => grants.join(' '),
+    cell: ({ grants, token_grants: more }) => <GrantChips grants={[...new Set([...grants, ...more])]} />,
+  },
+  { id: 'seen', unsorted: true, at: ({ last_seen_at: at }) => at, none: t('never') },
+];
 
 const filtersOf = (t: T): Filter[] => [
   {
