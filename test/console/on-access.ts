@@ -228,4 +228,20 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Save').click();
     await edit.getByText('this gives the grant observe, which the caller lacks').waitFor();
   });
+
+  t.test('shows users and keys within a narrow window', async (t) => {
+    const { page, go, rest } = await house.visit(t, { viewport: { width: 390, height: 844 } });
+    for (const [path, columns] of [
+      ['/users', ['ID', 'State', 'Last seen']],
+      ['/keys', ['Name', 'State', 'Last used']],
+    ] as const) {
+      await go(path);
+      await page.locator('tbody tr').first().waitFor();
+      await rest();
+      const heads = page.locator('thead th:not([data-actions-head])');
+      t.strictSame(await heads.allTextContents(), columns, path);
+      const { x = 0, width = 390 } = (await heads.last().boundingBox()) ?? {};
+      t.ok(x + width <= 390, `${path}: the last column ends at ${x + width}`);
+    }
+  });
 };

@@ -3,8 +3,10 @@ import type { Loaded as Query, Resource } from '../data/queries.ts';
 import { Page } from '../design/Layout.tsx';
 import { Loaded } from '../design/Loaded.tsx';
 import { EmptyState } from '../design/Notice.tsx';
+import { useMedia } from '../design/use-media.ts';
 import { type Say, useFormat, useTexts } from '../i18n/locale.ts';
 import type { Texts } from '../i18n/texts.ts';
+import type { Column } from './column.ts';
 import type { Filter } from './FilterBar.tsx';
 import { freshOf } from './Freshness.tsx';
 import { List } from './List.tsx';
@@ -49,6 +51,17 @@ export type ListScreenProps<Row, K extends string> = Omit<
   children?: ReactNode;
 };
 
+const NARROW = '(max-width: 767px)';
+
+/** The columns, of which a narrow window first shows the most important ones. */
+const useFitting = <Row,>(columns: readonly Column<Row>[]): readonly Column<Row>[] => {
+  const isNarrow = useMedia(NARROW);
+  return useMemo(
+    () => (isNarrow ? columns.map((each) => (each.isWide ? { ...each, isExtra: true } : each)) : columns),
+    [columns, isNarrow],
+  );
+};
+
 /**
  * A screen that is a list.
  *
@@ -63,7 +76,7 @@ export const ListScreen = <Row, K extends string>(props: ListScreenProps<Row, K 
   const format = useFormat();
   const shared = {
     ...list,
-    columns: useColumns(texts, columns),
+    columns: useFitting(useColumns(texts, columns)),
     filterBy: useMemo(() => filters?.(t), [filters, t]) ?? list.filterBy ?? NO_FILTERS,
     searchPlaceholder: say('search'),
     empty: (

@@ -29,6 +29,8 @@ export type Column<Row> = {
   always?: boolean;
   /** The column is hidden until the user shows it. */
   isExtra?: boolean;
+  /** The column is such an extra in narrow windows. */
+  isWide?: boolean;
 };
 
 /** Returns the searchable text of a cell. */

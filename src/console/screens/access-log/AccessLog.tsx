@@ -86,13 +86,15 @@ const columnsOf: ColumnsOf<AccessEvent, keyof typeof texts.en> = (_, format) => 
   { id: 'user', ...USER_CELL },
   {
     id: 'credential',
+    isWide: true,
     value: ({ credential }) => credential?.kind ?? '',
     text: ({ credential }) => `${credential?.kind ?? ''} ${credential?.id ?? ''}`,
     cell: ({ credential }) => <Credential credential={credential} />,
   },
-  { id: 'ip', value: ({ ip }) => ip ?? '—', isCode: true },
+  { id: 'ip', isWide: true, value: ({ ip }) => ip ?? '—', isCode: true },
   {
     id: 'about',
+    isWide: true,
     value: ({ reason }) => reason ?? '',
     shortened: true,
     text: ({ reason, run_id, thread_id }) => [reason, run_id, thread_id].join(' '),

@@ -1,6 +1,7 @@
-import { lazy, Suspense, useState, useSyncExternalStore } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { Button, IconButton } from '../../design/Button.tsx';
 import { SkeletonRows } from '../../design/Notice.tsx';
+import { useMedia } from '../../design/use-media.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import type { SandboxProps } from '../../sandbox/preview.ts';
 import css from './AgentEditor.module.css';
@@ -8,17 +9,10 @@ import { texts } from './texts.ts';
 
 const Sandbox = lazy(() => import('../../sandbox/Sandbox.tsx'));
 
-const wide = window.matchMedia('(min-width: 1280px)');
-
-const onWidth = (changed: () => void): (() => void) => {
-  wide.addEventListener('change', changed);
-  return () => wide.removeEventListener('change', changed);
-};
-
 /** The preview chat: next to the panels on wide windows, otherwise a sheet that can be opened. */
 export const SandboxPlace = (props: SandboxProps) => {
   const t = useTexts(texts);
-  const isWide = useSyncExternalStore(onWidth, () => wide.matches);
+  const isWide = useMedia('(min-width: 1280px)');
   const [isOpen, open] = useState(false);
   // Once shown, the chat stays mounted, so that the conversation survives closing it.
   const [wasShown, show] = useState(isWide);

@@ -39,7 +39,7 @@ const Actor = ({ actor }: { actor: string }) => {
 
 const columnsOf: ColumnsOf<AuditEvent, keyof typeof texts.en> = () => [
   { id: 'time', ...TIME_CELL },
-  { id: 'actor', value: ({ actor }) => actor, cell: ({ actor }) => <Actor actor={actor} /> },
+  { id: 'actor', isWide: true, value: ({ actor }) => actor, cell: ({ actor }) => <Actor actor={actor} /> },
   { id: 'action', value: ({ action }) => action, cell: ({ action }) => <ActionChip action={action} /> },
   {
     id: 'resource',
@@ -51,7 +51,7 @@ const columnsOf: ColumnsOf<AuditEvent, keyof typeof texts.en> = () => [
       </ScreenLink>
     ),
   },
-  { id: 'summary', value: summaryOf, shortened: true, unsorted: true },
+  { id: 'summary', isWide: true, value: summaryOf, shortened: true, unsorted: true },
 ];
 
 const Exports = ({ events }: { events: readonly AuditEvent[] }) => {

@@ -1,6 +1,6 @@
 import { useState } from 'react';
+import { AccessForm } from '../../access/AccessForm.tsx';
 import { ActDialog } from '../../access/ActDialog.tsx';
-import { FormDialog } from '../../access/FormDialog.tsx';
 import type { Places } from '../../access/refusal.ts';
 import { anything, isObject, type JsonObject } from '../../data/guard.ts';
 import { type Outgoing, pathOf, send } from '../../data/request.ts';
@@ -90,7 +90,7 @@ export const NewKey = ({ user, onClose }: { user?: string | undefined; onClose: 
   const { make, shown } = useMaking(onClose);
   if (shown) return shown;
   return (
-    <FormDialog
+    <AccessForm
       texts={texts}
       of="new"
       keyOf={(place) => `new.${place}`}
@@ -113,7 +113,7 @@ const RotateKey = ({ of: { id, name }, onClose }: KeyProps) => {
   const { make, shown } = useMaking(onClose);
   if (shown) return shown;
   return (
-    <FormDialog
+    <AccessForm
       texts={texts}
       of="rotate"
       keyOf={(place) => `rotate.${place}`}
@@ -144,7 +144,7 @@ const EditKey = ({ of, onClose }: KeyProps) => {
     return t('edit.done', { name: String(draft.name) });
   };
   return (
-    <FormDialog
+    <AccessForm
       texts={texts}
       of="edit"
       keyOf={(place) => `edit.${place}`}

@@ -35,10 +35,15 @@ const Expiry = ({ of }: { of: ApiKey }) => {
 
 /** The columns of lists of keys. */
 export const keyColumns: ColumnsOf<ApiKey, keyof typeof texts.en> = (t) => [
-  { id: 'name', value: ({ name }) => name, ...FIRST, text: ({ name, hint }) => `${name} ${hint}` },
-  { id: 'hint', value: ({ hint }) => hint, isCode: true },
+  {
+    id: 'name',
+    value: ({ name }) => name,
+    ...FIRST,
+    text: ({ name, hint, user }) => `${name} ${hint} ${user}`,
+  },
+  { id: 'hint', isWide: true, value: ({ hint }) => hint, isCode: true },
   { id: 'state', value: ({ state }) => state, cell: ({ state }) => <State state={state} /> },
-  { id: 'user', label: t('new.user'), ...USER_CELL },
+  { id: 'user', isWide: true, label: t('new.user'), ...USER_CELL },
   {
     id: 'grants',
     value: ({ grants }) => (grants ?? []).join(' '),
@@ -54,6 +59,7 @@ export const keyColumns: ColumnsOf<ApiKey, keyof typeof texts.en> = (t) => [
   },
   {
     id: 'expires',
+    isWide: true,
     value: ({ expires_at: at }) => at ?? Number.MAX_SAFE_INTEGER,
     text: () => '',
     cell: (key) => <Expiry of={key} />,

@@ -20,6 +20,7 @@ const columnsOf: ColumnsOf<User, keyof typeof texts.en> = (t) => [
   { id: 'id', label: t('field.id'), ...FIRST, unsorted: true, value: ({ id }) => id },
   {
     id: 'name',
+    isWide: true,
     label: t('field.name'),
     shortened: true,
     unsorted: true,
@@ -27,6 +28,7 @@ const columnsOf: ColumnsOf<User, keyof typeof texts.en> = (t) => [
   },
   {
     id: 'kind',
+    isWide: true,
     label: t('field.kind'),
     unsorted: true,
     value: ({ kind }) => kind,
@@ -40,6 +42,7 @@ const columnsOf: ColumnsOf<User, keyof typeof texts.en> = (t) => [
   },
   {
     id: 'grants',
+    isWide: true,
     label: t('field.grants'),
     unsorted: true,
     value: ({ grants }) => grants.join(' '),

@@ -1,6 +1,6 @@
 import { useState } from 'react';
+import { AccessForm } from '../../access/AccessForm.tsx';
 import { ActDialog } from '../../access/ActDialog.tsx';
-import { FormDialog } from '../../access/FormDialog.tsx';
 import type { Places } from '../../access/refusal.ts';
 import { anything, type JsonObject } from '../../data/guard.ts';
 import { invalidate } from '../../data/queries.ts';
@@ -52,7 +52,7 @@ export const NewUser = (props: { onMade: (id: string) => void; onClose: () => vo
     return t('new.done', { id });
   };
   const start = { kind: 'person', grants: ['member'] };
-  return <FormDialog {...FORM} of="new" schema={NEW} start={start} onSend={create} onClose={props.onClose} />;
+  return <AccessForm {...FORM} of="new" schema={NEW} start={start} onSend={create} onClose={props.onClose} />;
 };
 
 type ActProps = { user: User; onClose: () => void };
@@ -70,7 +70,7 @@ const EditUser = ({ user, onClose }: ActProps) => {
     return t('edit.done', { id });
   };
   return (
-    <FormDialog
+    <AccessForm
       {...FORM}
       of="edit"
       values={{ id }}

@@ -14,7 +14,7 @@ const UI = { kind: { 'ui:widget': 'buttons' }, grants: { 'ui:widget': 'grants' }
 const WIDGETS = { grants: GrantsField };
 
 /** A form about a user or a key in a dialog, which is sent as one request. */
-export const FormDialog = <Of extends string>(
+export const AccessForm = <Of extends string>(
   props: Pick<SchemaFormProps, 'schema' | 'ui'> & {
     /** The dialog has the texts `<of>.title` and `<of>.confirm`. */
     texts: Texts<`${NoInfer<Of>}.${'title' | 'confirm'}`>;
