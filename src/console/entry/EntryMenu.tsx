@@ -1,8 +1,6 @@
-import { Menu } from '@mantine/core';
 import { useState } from 'react';
-import { IconButton } from '../design/Button.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { type MenuItem, MenuItems } from '../list/RowMenu.tsx';
+import { type MenuItem, OverflowMenu } from '../list/RowMenu.tsx';
 import { DeleteDialog } from './DeleteDialog.tsx';
 import type { EntryKind } from './entry.ts';
 import { texts } from './texts.ts';
@@ -23,20 +21,14 @@ export const EntryMenu = (props: {
   const audit = `/audit-log?resource=${encodeURIComponent(`${kind.namespace}/${id}`)}`;
   return (
     <>
-      <Menu>
-        <Menu.Target>
-          <IconButton icon="more" label={t('more', { id })} />
-        </Menu.Target>
-        <Menu.Dropdown>
-          <MenuItems
-            items={[
-              ...(props.items ?? []),
-              { label: t('audit'), icon: 'audit', act: audit },
-              { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => doom(true) },
-            ]}
-          />
-        </Menu.Dropdown>
-      </Menu>
+      <OverflowMenu
+        label={t('more', { id })}
+        items={[
+          ...(props.items ?? []),
+          { label: t('audit'), icon: 'audit', act: audit },
+          { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => doom(true) },
+        ]}
+      />
       {isDoomed && <DeleteDialog {...kind} {...props} onClose={() => doom(false)} />}
     </>
   );

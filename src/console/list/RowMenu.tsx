@@ -18,7 +18,7 @@ export type MenuItem = {
   act: (() => void) | string;
 };
 
-export const MenuItems = ({ items }: { items: readonly MenuItem[] }) => {
+const MenuItems = ({ items }: { items: readonly MenuItem[] }) => {
   const go = useGo();
   return items.map(({ label, icon, tone, testId, isOff, act }) => (
     <Menu.Item
