@@ -38,10 +38,7 @@ export const onAgents = async (t: Test, house: House): Promise<void> => {
       await page.getByText('As a table').click();
       const dangling = page.locator('tbody tr[data-wrong]');
       t.ok((await dangling.allTextContents()).some((row) => /Agent map-one.*Model brief.*missing/.test(row)));
-      t.ok(
-        await page.locator('tbody tr').first().getAttribute('data-wrong'),
-        'dangling entries are first',
-      );
+      t.ok(await page.locator('tbody tr').first().getAttribute('data-wrong'), 'dangling entries are first');
       await node('map-one').getByRole('link').click();
       await page.waitForURL('**/agents/map-one');
       await call('DELETE', '/v1/config/agents/map-two');
