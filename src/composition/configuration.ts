@@ -1,4 +1,3 @@
-import { monotonicFactory } from 'ulid';
 import { readAgentsFile } from '../configuration/agents-file.ts';
 import { builtInPlugins } from '../configuration/built-in-plugins.ts';
 import { type Configuration, createConfigService } from '../configuration/control-plane/service.ts';
@@ -12,6 +11,7 @@ import type { Transport } from '../models/transport/types.ts';
 import type { Log } from '../observability/log.ts';
 import type { ProviderSpec } from '../schema/model.ts';
 import { Invalid } from '../schema/outcome.ts';
+import { createUlids } from '../schema/ulid.ts';
 import { isOnLoopback, type Settings } from '../settings/index.ts';
 import type { Store } from '../store/index.ts';
 import type { SubAgents } from '../tools/sub-agent.ts';
@@ -52,7 +52,7 @@ export const openConfiguration = async (
     clock,
     ids,
     log,
-    ulid: monotonicFactory(),
+    ulid: createUlids(),
     audit: { settings: settings.audit_log, observe: metrics.audit },
     program: {
       version,

@@ -1,10 +1,10 @@
-import { monotonicFactory } from 'ulid';
 import type { Meter } from '../budgets/meter.ts';
 import { createUsageBook, type UsageBook } from '../budgets/usage-book.ts';
 import type { Files } from '../files/files.ts';
 import { type AccessLog, createAccessLog } from '../identity/access-log/log.ts';
 import { createAccessObserver } from '../identity/auth-observer.ts';
 import type { AccessObserver } from '../schema/access-event.ts';
+import { createUlids } from '../schema/ulid.ts';
 import type { Store } from '../store/index.ts';
 import { createBudgetMeter } from './budgets.ts';
 import { openFiles } from './files.ts';
@@ -27,7 +27,7 @@ export const createFoundation = (ofProcess: Process, stores: Stores): Foundation
   const { settings, log, clock, ids, metrics } = ofProcess;
   const { store } = stores;
   const { access_log } = settings;
-  const accessLog = createAccessLog({ store, clock, log, ulid: monotonicFactory(), settings: access_log });
+  const accessLog = createAccessLog({ store, clock, log, ulid: createUlids(), settings: access_log });
   return {
     ...ofProcess,
     stores,

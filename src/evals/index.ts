@@ -1,6 +1,6 @@
-import { monotonicFactory } from 'ulid';
 import type { Live } from '../configuration/control-plane/live.ts';
 import type { Traces } from '../observability/traces/traces.ts';
+import { createUlids } from '../schema/ulid.ts';
 import type { Directory, EvalLimits } from './checks.ts';
 import { type Curation, createCuration } from './curation.ts';
 import { createDatasets, type Datasets } from './datasets.ts';
@@ -39,7 +39,7 @@ export const createEvals = (deps: Deps): Evals => {
   const { limits, hasWholeToolIo } = settings;
   const { default_import_traces_max } = limits;
   const most = Math.max(FEWEST_SLOTS, limits.max_concurrent_matrix_cells, limits.max_concurrent_online_cells);
-  const newUlid = monotonicFactory();
+  const newUlid = createUlids();
   const datasets = createDatasets({ store, clock });
   const runs = createEvalRuns({ ...deps, newId: () => newUlid(clock.now()), slots: createSlots(most) });
   return {

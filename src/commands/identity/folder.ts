@@ -1,4 +1,3 @@
-import { monotonicFactory } from 'ulid';
 import { createIds } from '../../composition/ids.ts';
 import { createAuditLog } from '../../configuration/control-plane/audit-log.ts';
 import { createOwnedThreads } from '../../identity/access/owned-threads.ts';
@@ -7,6 +6,7 @@ import { descendants } from '../../schema/lineage.ts';
 import { Invalid, Unavailable } from '../../schema/outcome.ts';
 import { checkPartitionOf, partitionOf } from '../../schema/partition.ts';
 import { adminIn, nameOf } from '../../schema/principal.ts';
+import { createUlids } from '../../schema/ulid.ts';
 import { openStore, type Page, type Position, type Store } from '../../store/index.ts';
 import { readEnvironment } from '../environment.ts';
 import { givenFlags, readSettings } from '../setting-flags.ts';
@@ -39,7 +39,7 @@ export const openFolder = async (options: ServiceOptions): Promise<IdentityServi
   const audit = createAuditLog({
     store,
     clock,
-    ulid: monotonicFactory(),
+    ulid: createUlids(),
     settings: audit_log,
     observe: { event() {}, failed() {}, pruned() {} },
     log: { warn },
