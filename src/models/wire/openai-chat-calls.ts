@@ -183,8 +183,9 @@ const beginsAnother = (call: Call, { name, args }: CallFragment): boolean => {
   return name !== call.name || (startsValue(args) && isWhole(call.args));
 };
 
-/** A service that sends whole calls may repeat one under its id and index. */
-const repeats = (call: Call, { index, given, args }: CallFragment): boolean =>
+/** A service that sends whole calls may repeat one under its id and index, with its name. */
+const repeats = (call: Call, { index, given, name, args }: CallFragment): boolean =>
+  name !== '' &&
   index !== undefined &&
   call.index === index &&
   call.given === given &&

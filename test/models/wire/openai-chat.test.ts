@@ -332,6 +332,17 @@ checkAll([
     },
   ],
   [
+    'equal parts of the arguments of a call without an id',
+    [
+      calling(named(null, 'f', '', 0)),
+      calling(more('{"x":', 0)),
+      calling(more('{"x":', 0)),
+      calling(more('1}}', 0)),
+      chunk({}, 'stop'),
+    ],
+    { calls: [['?', 'f', '{"x":{"x":1}}']] },
+  ],
+  [
     'a name in pieces',
     [
       calling(named('a', 'get_', '', 0)),
