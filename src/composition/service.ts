@@ -34,6 +34,7 @@ export type Service = {
    * @param url the address of the process; empty if it does not listen
    */
   start(url: string): Promise<void>;
+  /** @throws Unavailable before the start is complete */
   serveMcp(pipes: { input: Readable; output: Writable }): Promise<void>;
   /** Cuts event streams off and answers new requests with 503 until `resume`. Runs continue. */
   suspend(): void;
@@ -76,7 +77,8 @@ export const openService = async (ofProcess: Process, stores: Stores): Promise<S
     assertReachable: httpPart.assertReachable,
     start: (url) => start(parts, url),
     async serveMcp(pipes) {
-      await parts.protocols?.mcp.serve(pipes);
+      if (!parts.protocols) throw new Unavailable('the service has not started');
+      await parts.protocols.mcp.serve(pipes);
     },
     suspend: http.suspend,
     resume: http.resume,
@@ -94,19 +96,21 @@ export const openService = async (ofProcess: Process, stores: Stores): Promise<S
 const createParts = async (ofProcess: Process, stores: Stores): Promise<Parts> => {
   const foundation = createFoundation(ofProcess, stores);
   const peers = createPeers(foundation);
-  // Agents of the configuration start runs, which refer to the configuration: its side of the circle is lazy.
-  const config = await openConfiguration(foundation, peers, () => execution).catch(async (error) => {
+  try {
+    // Agents of the configuration start runs, which refer to the configuration: its side of the circle is lazy.
+    const config = await openConfiguration(foundation, peers, () => execution);
+    peers.publishTo(config);
+    const accounts = createAuthorizationService(foundation, peers.connections, () => execution.runtime);
+    const execution: Execution = await createExecution(foundation, config, accounts);
+    const identity = openIdentity(foundation, config, execution, accounts);
+    const httpPart = createHttpPart(foundation, { peers, config, execution, identity, accounts });
+    return { foundation, peers, accounts, config, execution, httpPart };
+  } catch (error) {
     await peers.close();
     await foundation.accessLog.close();
     await stores.close();
     throw error;
-  });
-  peers.publishTo(config);
-  const accounts = createAuthorizationService(foundation, peers.connections, () => execution.runtime);
-  const execution: Execution = await createExecution(foundation, config, accounts);
-  const identity = openIdentity(foundation, config, execution, accounts);
-  const httpPart = createHttpPart(foundation, { peers, config, execution, identity, accounts });
-  return { foundation, peers, accounts, config, execution, httpPart };
+  }
 };
 
 const start = async (parts: Parts, url: string): Promise<void> => {

@@ -217,6 +217,8 @@ t.test('a series with labels appears with its first observation, others exist fr
     'service_audit_write_failures_total',
     'service_blobs_removed_total',
     'service_build_info{version="unknown"}',
+    'service_files',
+    'service_files_bytes',
     'service_http_request_buffer_bytes',
     'service_http_requests_in_flight',
     'service_http_response_buffer_bytes',
@@ -227,9 +229,14 @@ t.test('a series with labels appears with its first observation, others exist fr
     'service_mailbox_dispatch_depth{status="queued"}',
     'service_mailbox_dispatch_depth{status="superseded"}',
     'service_mailbox_queue_depth',
+    'service_mcp_sessions',
     'service_output_repairs_total',
+    'service_sessions',
     'service_sse_connections',
+    'service_store_file_bytes',
+    'service_store_used_bytes',
     'service_thread_forks_total',
+    'service_threads_waiting',
     'service_traces_dropped_total',
   ]);
 });

@@ -29,12 +29,10 @@ export type Readings = {
  * an earlier one: the families exist once.
  */
 export const createReadings = (families: Families): ((readings: Readings) => () => void) => {
-  let isRegistered = false;
   let current = NOTHING;
+  register(families, () => current);
   return (readings) => {
     current = readings;
-    if (!isRegistered) register(families, () => current);
-    isRegistered = true;
     return () => {
       if (current === readings) current = NOTHING;
     };

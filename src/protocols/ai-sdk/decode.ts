@@ -86,16 +86,10 @@ const rewoundQuestion = (body: ChatBody, thread: ThreadView): ChatRequest | unde
       rewind: { message_id: current.id, drops: true },
     };
   }
-  const repeated =
-    regenerate || current.id !== thread.lastQuestion?.() ? undefined : repeatOf(current.id, thread);
-  return (
-    repeated ?? {
-      kind: 'input',
-      messages: [],
-      decisions: [],
-      rewind: { message_id: current.id, drops: false },
-    }
-  );
+  const isLastQuestion = current.id === thread.lastQuestion?.();
+  const repeated = isLastQuestion && !regenerate ? repeatOf(current.id, thread) : undefined;
+  const rewind = { message_id: current.id, drops: false };
+  return repeated ?? { kind: 'input', messages: [], decisions: [], rewind };
 };
 
 /** Returns the last message, or the last user message if the last one is a response whose id is not stored. */
