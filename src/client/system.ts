@@ -1,3 +1,4 @@
+import type { Members } from '../schema/members.ts';
 import type { AgentStats } from '../schema/runtime-stats.ts';
 import type { RunSummary, SystemInfo } from '../schema/system.ts';
 import { type Connection, call, path } from './connection.ts';
@@ -19,6 +20,10 @@ export type System = {
   info(options?: Options): Promise<SystemInfo>;
   /** Returns the numbers of running, waiting and created runs. */
   runs(options?: Options): Promise<RunSummary>;
+  /** Returns the processes that share the database; in embedded mode the only one. */
+  members(options?: Options): Promise<Members>;
+  /** Asks a member to leave once its runs have ended. @throws NotFound, Conflict in embedded mode */
+  drain(id: string, options?: Options): Promise<void>;
   /** Returns the statistics of every active agent. @throws Unavailable if statistics are disabled */
   agents(options?: Options): Promise<AgentStats[]>;
   /**
@@ -33,6 +38,8 @@ export type System = {
 export const createSystem = (connection: Connection): System => ({
   info: (options) => call(connection, 'GET', '/v1/system/info', options),
   runs: (options) => call(connection, 'GET', '/v1/runs/summary', options),
+  members: (options) => call(connection, 'GET', '/v1/system/members', options),
+  drain: (id, options) => call(connection, 'POST', path`/v1/system/members/${id}/drain`, options),
   agents: async (options) =>
     (await call<{ agents: AgentStats[] }>(connection, 'GET', '/v1/agents/runtime-stats', options)).agents,
   agent: (id, window, { signal } = {}) =>

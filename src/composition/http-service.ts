@@ -96,6 +96,7 @@ const createHttp = (
     clock,
     store,
     accessLog,
+    membership,
     server: {
       boundary: { host, tls, anonymous, isLocalListener, isOpen },
     },
@@ -104,7 +105,7 @@ const createHttp = (
   judgeAccessToken: JudgeToken | undefined,
 ): HttpService =>
   createHttpService({
-    routes: healthRoutes({ store, runtime, settings }),
+    routes: healthRoutes({ store, runtime, membership, settings }),
     isPartial: true,
     settings: {
       ...settings,

@@ -8,6 +8,7 @@ import { createLog, type Log } from '../observability/log.ts';
 import { createMetrics, type Metrics } from '../observability/metrics/metrics.ts';
 import { createPrograms, type Programs } from '../programs/programs.ts';
 import { type Clock, type Ids, monotonic } from '../schema/clock.ts';
+import type { Membership } from '../schema/membership.ts';
 import { baseOf } from '../schema/partition.ts';
 import type { Settings } from '../settings/index.ts';
 import { createIds } from './ids.ts';
@@ -28,6 +29,8 @@ export type Process = {
   readonly inspector: Inspector;
   readonly programs: Programs;
   readonly server: Server;
+  /** Absent in embedded mode. */
+  readonly membership?: Membership;
   /** Notified of each new actor; the returned function is called when the actor ends. */
   readonly actors: { began(actor: AnyActorRef, scope: string, of?: WorksFor): () => void };
   uptimeSeconds(): number;

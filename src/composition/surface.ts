@@ -57,7 +57,7 @@ export const createProtocols = (
 ): Protocols => {
   const { input, settings, files } = foundation;
   const evals = createEvaluations(foundation, exposed.config, exposed.execution);
-  const routeDeps = createRouteDeps(foundation, { ...exposed, evals });
+  const routeDeps = createRouteDeps(foundation, { ...exposed, evals }, url);
   const { a2a, mcp, stopReadings } = createAdapters(foundation, exposed, routeDeps, url);
   return {
     surface: {
@@ -98,6 +98,7 @@ const createRouteDeps = (
     inspector,
     programs,
     uptimeSeconds,
+    membership,
     server: { inspection, boundary },
   }: Foundation,
   {
@@ -109,6 +110,7 @@ const createRouteDeps = (
     signIn,
     evals,
   }: Exposed & Pick<IdentityProviders, 'signIn'> & { evals: Evals },
+  url: string,
 ): RouteDeps => {
   const { events, observability, assistant, runtime, chatStreams } = execution;
   const { traces, stats: runtimeStats } = observability;
@@ -121,6 +123,7 @@ const createRouteDeps = (
     chatStreams,
     log,
     inspector,
+    membership,
     programs: { programs, url: inspection.url },
     ids,
     clock,
@@ -153,6 +156,7 @@ const createRouteDeps = (
     settings,
     system: {
       version,
+      url,
       uptimeSeconds,
       isOpenToAll: boundary.isOpenToAll,
       modules: [

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { reply, route } from '../http/route.ts';
+import { ErrorBody } from '../schema/error-body.ts';
+import { type ClusterHealth, DatabaseHealth, MemberHealth } from '../schema/membership.ts';
 import { timerMs } from '../schema/timer.ts';
 import type { Store } from '../store/index.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -9,29 +11,41 @@ import type { RouteDeps } from './route-deps.ts';
 const Health = z
   .object({
     status: z.enum(['healthy', 'unhealthy']),
-    components: z.object({ store: z.enum(['ok', 'error', 'timeout']), runtime: z.enum(['ok', 'starting']) }),
+    components: z.object({
+      store: z.enum(['ok', 'error', 'timeout']),
+      runtime: z.enum(['ok', 'starting']),
+      database: DatabaseHealth,
+      member: MemberHealth,
+    }),
   })
   .meta({ id: 'Health', description: 'Whether the service accepts requests.' });
 
 export const healthRoutes = ({
   store,
   runtime,
+  membership,
   settings,
-}: Pick<RouteDeps, 'store' | 'runtime' | 'settings'>) => [
+}: Pick<RouteDeps, 'store' | 'runtime' | 'membership' | 'settings'>) => [
   route.get('/health', {
     id: 'getHealth',
     summary: 'Readiness: the store responds and recovery has read all interrupted runs',
     description:
-      'For load balancers: 503 while the store does not respond, or while interrupted runs of an earlier process are still being read.',
+      'For load balancers: 503 while the store does not respond, while interrupted runs of an earlier process are still being read, or while a member of a cluster can neither serve nor forward.',
     tag: 'health',
     needs: 'nothing',
-    responses: { 200: Health, 503: Health },
+    query: z.object({
+      role: z
+        .enum(['active'])
+        .optional()
+        .meta({ description: '`active`: a member that only forwards is unhealthy' }),
+    }),
+    responses: { 200: Health, 400: ErrorBody, 503: Health },
     async handle() {
       const state = await probe(store, settings.health_store_timeout_ms);
-      const components = { store: state, runtime: runtime.isReady() ? 'ok' : 'starting' };
-      return state === 'ok' && components.runtime === 'ok'
-        ? { status: 'healthy', components }
-        : reply(503, { status: 'unhealthy', components });
+      const runtimeState = runtime.isReady() ? 'ok' : 'starting';
+      const components = { store: state, runtime: runtimeState, ...(membership?.health() ?? EMBEDDED) };
+      const isHealthy = state === 'ok' && runtimeState === 'ok' && SERVING.has(components.member);
+      return isHealthy ? { status: 'healthy', components } : reply(503, { status: 'unhealthy', components });
     },
   }),
   route.get('/health/live', {
@@ -44,6 +58,11 @@ export const healthRoutes = ({
     handle: () => reply(200),
   }),
 ];
+
+const EMBEDDED: ClusterHealth = { database: 'none', member: 'none' };
+
+/** The states of a member in which it has the data. */
+const SERVING: ReadonlySet<ClusterHealth['member']> = new Set(['active', 'none']);
 
 const probe = async (store: Store, timeoutMs: number): Promise<'ok' | 'error' | 'timeout'> => {
   let timer: NodeJS.Timeout | undefined;

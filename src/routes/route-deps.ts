@@ -23,6 +23,7 @@ import type { AgentAddress } from '../schema/agent-address.ts';
 import type { BudgetUsage } from '../schema/budget.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
 import type { JsonObject } from '../schema/endpoint.ts';
+import type { Membership } from '../schema/membership.ts';
 import type { ProviderSpec } from '../schema/model.ts';
 import type { Store } from '../store/index.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -44,6 +45,8 @@ export type RouteDeps = AccountRouteDeps & {
   /** The live chat streams of threads. */
   chatStreams: ReplayBuffers;
   inspector: Inspector;
+  /** Absent in embedded mode. */
+  membership: Membership | undefined;
   /** External programs that report to this service. */
   programs: ProgramsDeps;
   ids: Ids;
@@ -87,6 +90,8 @@ export type RouteDeps = AccountRouteDeps & {
   evals: Evals;
   system: {
     version: string;
+    /** The address that was bound; empty if the service does not listen. */
+    url: string;
     uptimeSeconds(): number;
     /** Whether requests without a credential are accepted from other hosts. */
     isOpenToAll: boolean;

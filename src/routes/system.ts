@@ -12,6 +12,7 @@ export const systemRoutes = ({
   wholeScope,
   runtimeStats,
   config,
+  membership,
   system,
   settings,
   metrics,
@@ -47,6 +48,7 @@ export const systemRoutes = ({
       audit_log_enabled: config !== undefined && settings.audit_log.enabled,
       runtime_stats_enabled: runtimeStats !== undefined,
       open_to_all: system.isOpenToAll,
+      member: membership?.self() ?? null,
     }),
   }),
   route.get('/v1/system/modules', {

@@ -17,6 +17,7 @@ import { identityRoutes } from './identity.ts';
 import { inputRoutes } from './inputs.ts';
 import { inspectionRoutes } from './inspection.ts';
 import { keyRoutes } from './keys.ts';
+import { memberRoutes } from './members.ts';
 import { messageRoutes } from './messages.ts';
 import { programRoutes } from './programs.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -40,6 +41,7 @@ export const createRouteTable = (deps: RouteDeps): Route[] => {
 
 const withoutTickets = (deps: RouteDeps): Route[] => [
   ...systemRoutes(deps),
+  ...memberRoutes(deps),
   ...runtimeStatsRoutes(deps),
   ...inspectionRoutes(deps),
   ...programRoutes(deps.programs),

@@ -13,6 +13,9 @@ export const SystemInfo = z
     open_to_all: z.boolean().meta({
       description: 'whether requests without a credential are accepted from other hosts',
     }),
+    member: z.object({ id: z.string(), name: z.string() }).nullable().meta({
+      description: 'the member of the cluster that has answered; null in embedded mode',
+    }),
   })
   .meta({ id: 'SystemInfo', description: 'The service and its enabled parts.' });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { createLog } from '../../src/observability/log.ts';
+import { Members } from '../../src/schema/members.ts';
 import { says } from './agent-loop/agents.ts';
 import { asks } from './models.ts';
 import { suspend, withTools } from './suspended.ts';
@@ -12,8 +13,13 @@ t.test('serves health and liveness without a token', async (t) => {
   const { call } = await startDemo(t);
   t.match(await call('GET', '/health'), {
     status: 200,
-    body: { status: 'healthy', components: { store: 'ok', runtime: 'ok' } },
+    body: {
+      status: 'healthy',
+      components: { store: 'ok', runtime: 'ok', database: 'none', member: 'none' },
+    },
   });
+  t.equal((await call('GET', '/health?role=active')).status, 200, 'the only process is active');
+  t.equal((await call('GET', '/health?role=passive')).status, 400);
   t.match(await call('GET', '/health/live'), { status: 200, body: { text: '' } });
 });
 
@@ -34,6 +40,7 @@ t.test('requires the admin token on system routes', async (t) => {
   t.strictSame(Object.keys((await admin('GET', '/v1/system/info')).body).sort(), [
     'audit_log_enabled',
     'config_store_enabled',
+    'member',
     'open_to_all',
     'runtime_stats_enabled',
     'scope_id',
@@ -42,6 +49,27 @@ t.test('requires the admin token on system routes', async (t) => {
   ]);
   const modules = await admin('GET', '/v1/system/modules');
   t.ok(Array.isArray(modules.body) && modules.body.includes('run'));
+});
+
+t.test('lists the process as the only member in embedded mode', async (t) => {
+  const { admin, call, run, models, url } = await startDemo(t);
+  t.equal((await call('GET', '/v1/system/members')).status, 401);
+  const stream = await run({ agentId: 'slow', messages: [{ role: 'user', content: 'x' }] });
+  await stream.until('text_delta');
+  const { body } = await admin('GET', '/v1/system/members');
+  const { members, ...rest } = Members.parse(body);
+  const [member] = members;
+  if (!member) return t.fail('no member');
+  t.strictSame(rest, { mode: 'embedded', database: null, leader: member.id });
+  t.match(member, { url, state: 'active', self: true, lease_ms: null, lineages: 1, executing: 1, waiting: 0 });
+  t.ok(member.copy_bytes > 0 && member.joined_at <= Date.now());
+  models.release();
+  await stream.rest();
+  t.match(await admin('POST', `/v1/system/members/${member.id}/drain`), {
+    status: 409,
+    body: { error: 'this service has no other member that could take its work' },
+  });
+  t.match((await admin('GET', '/v1/system/info')).body, { member: null });
 });
 
 t.test('counts open runs in the run summary', async (t) => {
