@@ -49,7 +49,7 @@ export type { EvalRun, EvalRunSummary } from '../schema/eval-run.ts';
 export type { FilePurpose, StoredFile } from '../schema/file.ts';
 export type { Json } from '../schema/json.ts';
 export type { ActorFrame, ActorList, LiveActor } from '../schema/live-actor.ts';
-export type { Member, Members } from '../schema/members.ts';
+export type { Members } from '../schema/members.ts';
 export type { ContentBlock, InputBlock, ListedMessage } from '../schema/message.ts';
 export type { ListedRun, Run, RunStatus, Termination } from '../schema/run.ts';
 export type { RunEvent } from '../schema/run-event.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** The members of a deployment (cluster.md 1.3). Without a database there is one: the process. */
 
-export const Member = z
+const Member = z
   .object({
     id: z.string().meta({ description: 'new at every join' }),
     name: z.string().meta({ description: 'as the operator calls it; several members may have one name' }),
@@ -10,7 +10,7 @@ export const Member = z
     state: z
       .enum(['starting', 'standby', 'active', 'isolated', 'draining', 'gone'])
       .meta({ description: '`isolated`: cut off from the database for too long to serve' }),
-    reason: z.string().nullable().meta({ description: 'why a member has gone: `left`, `fenced by <name>`' }),
+    reason: z.string().nullable().meta({ description: 'why the membership has ended: `left`, `fenced by <name>`' }),
     self: z.boolean().meta({ description: 'whether this member has answered' }),
     reachable: z
       .boolean()
@@ -28,7 +28,6 @@ export const Member = z
     copy_bytes: z.int().meta({ description: 'used bytes of its data file' }),
   })
   .meta({ id: 'Member', description: 'One process of a deployment.' });
-export type Member = z.infer<typeof Member>;
 
 export const Members = z
   .object({

@@ -47,6 +47,7 @@ const SCREENS = [
   '/access-log',
   '/diagnostics',
   '/audit-log',
+  '/members',
   '/system',
   '/runs',
   '/inbox',

@@ -61,7 +61,15 @@ t.test('lists the process as the only member in embedded mode', async (t) => {
   const [member] = members;
   if (!member) return t.fail('no member');
   t.strictSame(rest, { mode: 'embedded', database: null, leader: member.id });
-  t.match(member, { url, state: 'active', self: true, lease_ms: null, lineages: 1, executing: 1, waiting: 0 });
+  t.match(member, {
+    url,
+    state: 'active',
+    self: true,
+    lease_ms: null,
+    lineages: 1,
+    executing: 1,
+    waiting: 0,
+  });
   t.ok(member.copy_bytes > 0 && member.joined_at <= Date.now());
   models.release();
   await stream.rest();

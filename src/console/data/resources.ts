@@ -1,4 +1,5 @@
 import { CutOff } from './cut-off.ts';
+import { RequestError } from './error.ts';
 import {
   anyObject,
   anything,
@@ -13,6 +14,7 @@ import {
   withDefault,
 } from './guard.ts';
 import type { Resource } from './queries.ts';
+import { sendRaw } from './request.ts';
 
 /** Resources that several parts of the console read. */
 
@@ -24,6 +26,7 @@ const SystemInfo = object({
   audit_log_enabled: flag,
   runtime_stats_enabled: flag,
   open_to_all: withDefault(flag, false),
+  member: withDefault<{ name: string } | null>(nullable(object({ name: text })), null),
 });
 export type SystemInfo = Guarded<typeof SystemInfo>;
 
@@ -32,6 +35,31 @@ export const systemInfo: Resource<SystemInfo> = {
   guard: SystemInfo,
   off: { statuses: [404, 503] },
   every: 60_000,
+};
+
+const Health = object({
+  components: object({
+    store: text,
+    runtime: text,
+    database: withDefault(text, 'none'),
+    member: withDefault(text, 'none'),
+  }),
+});
+
+/** A service that is not ready responds with an error status and a readable body. */
+export const health: Resource<Guarded<typeof Health>> = {
+  path: '/health',
+  guard: Health,
+  every: 10_000,
+  async read(signal) {
+    try {
+      const response = await sendRaw({ path: '/health', signal, quiet: true });
+      return await response.json();
+    } catch (error) {
+      if (error instanceof RequestError && error.failure.kind === 'http') return error.failure.body;
+      throw error;
+    }
+  },
 };
 
 const RunsSummary = object({ running: number, waiting: number, created: number });

@@ -45,6 +45,7 @@ export { texts as files } from '../screens/files/texts.ts';
 export { texts as inbox } from '../screens/inbox/texts.ts';
 export { texts as keys } from '../screens/keys/texts.ts';
 export { texts as mcpServers } from '../screens/mcp-servers/texts.ts';
+export { texts as members } from '../screens/members/texts.ts';
 export { texts as modelPools } from '../screens/model-pools/texts.ts';
 export { texts as models } from '../screens/models/texts.ts';
 export { texts as playground } from '../screens/playground/texts.ts';

@@ -132,6 +132,7 @@ export const screens: readonly Screen[] = [
     'system',
     'diagnostics',
   ]),
+  screen('/members', 'members', 'admin', () => import('./members/Members.tsx'), ['system', 'members']),
   { ...screen('/sign-in', 'signIn', undefined, () => import('./sign-in/SignIn.tsx')), isBare: true },
   screen('/system', 'system', 'observe', () => import('./system/System.tsx'), ['system', 'system']),
 ];

@@ -8,6 +8,7 @@ import { SkeletonRows } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { screenAt } from './crumbs.ts';
 import { IdentityNotice } from './IdentityNotice.tsx';
+import { MemberNotice } from './MemberNotice.tsx';
 import { OpenNotice } from './OpenNotice.tsx';
 import { Palette } from './Palette.tsx';
 import css from './Shell.module.css';
@@ -131,6 +132,7 @@ const Framed = (props: {
           onKeys={help}
         />
         <OpenNotice />
+        <MemberNotice />
         <IdentityNotice />
         <main className={css.main} id="content" tabIndex={-1}>
           <Content screen={screen} allowed={screens} />

@@ -1,4 +1,5 @@
 import { useResource } from '../../data/queries.ts';
+import { Bar } from '../../design/Bar.tsx';
 import { DataTable } from '../../design/DataTable.tsx';
 import { Drawer } from '../../design/Dialog.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
@@ -19,7 +20,7 @@ const unitOf = (t: Say<keyof typeof texts.en>, unit: string): string => {
 /** A bar turns amber when four fifths are used. */
 const NEARLY = 0.8;
 
-const Bar = ({ gauge }: { gauge: Gauge }) => {
+const GaugeBar = ({ gauge }: { gauge: Gauge }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const { unit, spent, limit, share, reserved } = gauge;
@@ -32,9 +33,7 @@ const Bar = ({ gauge }: { gauge: Gauge }) => {
       className={css.gauge}
       title={reserved > 0 ? t('counter.reserved', { amount: amount(reserved) }) : undefined}
     >
-      <span className={`${css.bar} tone`} data-tone={tone} aria-hidden="true">
-        <span style={{ width: `${Math.min(1, share) * 100}%` }} />
-      </span>
+      <Bar share={share} tone={tone} />
       <span className="quiet">{words}</span>
     </span>
   );
@@ -50,7 +49,7 @@ export const WorstCounter = ({ budget }: { budget: string }) => {
   const name = nameOf(counter);
   return (
     <span className={css.worst}>
-      <Bar gauge={gauge} />
+      <GaugeBar gauge={gauge} />
       {name !== '' && (
         <span className="quiet cut" title={name}>
           {name}
@@ -77,7 +76,7 @@ const Table = ({ items }: { items: readonly Counter[] }) => {
           cell: (counter) => (
             <span className="stack">
               {gaugesOf(counter).map((gauge) => (
-                <Bar key={gauge.unit} gauge={gauge} />
+                <GaugeBar key={gauge.unit} gauge={gauge} />
               ))}
             </span>
           ),

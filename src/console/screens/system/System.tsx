@@ -1,8 +1,7 @@
-import { RequestError } from '../../data/error.ts';
-import { list, object, text } from '../../data/guard.ts';
+import { list, text } from '../../data/guard.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
-import { backendUrl, sendRaw } from '../../data/request.ts';
-import { type SystemInfo, systemInfo } from '../../data/resources.ts';
+import { backendUrl } from '../../data/request.ts';
+import { health, type SystemInfo, systemInfo } from '../../data/resources.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { Card, Facts, Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
@@ -14,25 +13,6 @@ import { texts } from './texts.ts';
 const MODULES: Resource<string[]> = {
   path: '/v1/system/modules',
   guard: list(text),
-};
-
-const Health = object({ status: text, components: object({ store: text, runtime: text }) });
-type Health = ReturnType<typeof Health>;
-
-/** A service that is not ready responds with an error status and a readable body. */
-const HEALTH: Resource<Health> = {
-  path: '/health',
-  guard: Health,
-  every: 10_000,
-  async read(signal) {
-    try {
-      const response = await sendRaw({ path: '/health', signal, quiet: true });
-      return await response.json();
-    } catch (error) {
-      if (error instanceof RequestError && error.failure.kind === 'http') return error.failure.body;
-      throw error;
-    }
-  },
 };
 
 const STATES = ['ok', 'starting', 'error', 'timeout'] as const;
@@ -47,9 +27,9 @@ const State = ({ state }: { state: string }) => {
 const Service = ({ info }: { info: SystemInfo }) => {
   const t = useTexts(texts);
   const format = useFormat();
-  const health = useResource(HEALTH).data?.components;
+  const components = useResource(health).data?.components;
   const state = (name: 'store' | 'runtime') =>
-    [t(name), health ? <State key={name} state={health[name]} /> : '—'] as const;
+    [t(name), components ? <State key={name} state={components[name]} /> : '—'] as const;
   return (
     <Card title={t('service')}>
       <Facts
