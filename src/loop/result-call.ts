@@ -26,9 +26,9 @@ export const createOutputReader = (turn: Turn, step: Step): OutputReader => {
       emit(event) {
         stream.emit(event.event_type === 'stream_reset' ? withoutUnsent(step, event) : event);
       },
-      text(delta) {
+      text(delta, whole) {
         if (holds) step.unsent += delta;
-        else stream.text(delta);
+        else stream.text(delta, whole);
       },
     },
     sinkFor(plan, sink) {

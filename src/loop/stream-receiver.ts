@@ -80,12 +80,12 @@ const createSink = (received: Received): InferenceSink => {
     text(delta) {
       noteFirst(received);
       step.text += delta;
-      stream.text(delta);
+      stream.text(delta, step.text);
     },
     reasoning(delta) {
       noteFirst(received);
       step.reasoning += delta;
-      stream.reasoning(delta);
+      stream.reasoning(delta, step.reasoning);
     },
     reasoningEncrypted(value) {
       stream.emit({ event_type: 'reasoning_encrypted_value', encrypted_value: value });

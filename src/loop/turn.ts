@@ -41,12 +41,12 @@ import type { RunTrace } from './trace-fact.ts';
 
 /**
  * The sink of the events of the run. The three delta methods are the hot path: event objects are created only if
- * needed.
+ * needed. `whole`: the text of the step so far, which ends with the delta, for receivers that need it later.
  */
 export type RunStream = {
   emit(event: RunEvent): void;
-  text(delta: string): void;
-  reasoning(delta: string): void;
+  text(delta: string, whole?: string): void;
+  reasoning(delta: string, whole?: string): void;
   toolDelta(id: string, argsDelta: string): void;
 };
 

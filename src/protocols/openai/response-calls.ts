@@ -84,7 +84,7 @@ export const argumentsGrown = (state: State, id: string, text: string): string =
     return '';
   }
   if (call.state !== 'open' || !call.place || !state.open) return '';
-  grow(state.open.text, text);
+  if (state.open.kind === 'function') grow(state.open.text, text);
   return delta(state.output, call.place, text);
 };
 
@@ -102,7 +102,7 @@ const endFunction = (state: State, call: Call): string => {
   const { place } = call;
   if (place?.item.type !== 'function_call') return '';
   // Some clients read deltas only, and some models stream none.
-  const isEmpty = state.open !== undefined && grownText(state.open.text) === '';
+  const isEmpty = state.open?.kind === 'function' && grownText(state.open.text) === '';
   const whole = isEmpty ? delta(state.output, place, call.arguments) : '';
   place.item.arguments = call.arguments;
   return whole + closeOpen(state, 'completed');

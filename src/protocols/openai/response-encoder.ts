@@ -4,7 +4,6 @@ import { fileIdIn } from '../../schema/file-url.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
 import type { ResponseUsage } from '../../schema/stored-response.ts';
 import { DONE, responseFrame } from './events.ts';
-import { growingText } from './growing-text.ts';
 import { createOutput, note, type Output, restart } from './open-output.ts';
 import type { OutputItem, Source } from './output.ts';
 import {
@@ -115,9 +114,10 @@ export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder
       const handle = HANDLERS[event.event_type] as ((of: State, event: RunEvent) => string) | undefined;
       return state.phase === 'running' ? (handle?.(state, event) ?? '') : '';
     },
-    text: (text) => (state.phase === 'running' && text !== '' ? textGrown(state, 'message', text) : ''),
-    reasoning: (text) =>
-      state.phase === 'running' && text !== '' ? textGrown(state, 'reasoning', text) : '',
+    text: (text, whole) =>
+      state.phase === 'running' && text !== '' ? textGrown(state, 'message', text, whole) : '',
+    reasoning: (text, whole) =>
+      state.phase === 'running' && text !== '' ? textGrown(state, 'reasoning', text, whole) : '',
     toolDelta: (id, text) => (state.phase === 'running' ? argumentsGrown(state, id, text) : ''),
   };
 };
@@ -215,7 +215,7 @@ const HANDLERS: Handlers = {
     state.sources = [];
     state.textOfStep = { message: 0, reasoning: 0 };
     if (state.open) {
-      state.open.text = growingText('');
+      state.open.whole = '';
       restart(state.output, state.open.place);
     }
     return withdrawn;

@@ -82,7 +82,10 @@ export type State = Pick<ResponseOptions, 'run_id' | 'functions' | 'encrypted' |
   heldFrom: number;
 };
 
-export type Open = { kind: TextKind | 'function'; place: Place; text: GrowingText };
+export type Open = OpenText | { kind: 'function'; place: Place; text: GrowingText };
+
+/** `whole`: the text of the step, which the loop has too; that of the item begins at `start`. */
+export type OpenText = { kind: TextKind; place: Place; whole: string; start: number };
 
 export type TextKind = 'message' | 'reasoning';
 

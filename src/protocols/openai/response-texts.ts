@@ -1,5 +1,5 @@
 import type { StoredItem } from '../../schema/stored-response.ts';
-import { grow, growingText, grownText } from './growing-text.ts';
+import { grownText } from './growing-text.ts';
 import { addItem, beginDeltas, delta, emit } from './open-output.ts';
 import { annotationsFor, type OutputItem, outputText } from './output.ts';
 import {
@@ -7,6 +7,7 @@ import {
   idOf,
   MORE,
   type Open,
+  type OpenText,
   REFUSAL,
   type State,
   stored,
@@ -49,11 +50,14 @@ const TEXTS = {
   },
 } as const;
 
-/** Adds a delta to the open text of this kind, or to a new one. */
-export const textGrown = (state: State, kind: TextKind, text: string): string => {
+/**
+ * Adds a delta to the open text of this kind, or to a new one.
+ * @param whole the text of the step so far; without it, the deltas are concatenated
+ */
+export const textGrown = (state: State, kind: TextKind, text: string, whole?: string): string => {
   const { open, output } = state;
   if (open?.kind === kind) {
-    grow(open.text, text);
+    grow(open, text, whole);
     return delta(output, open.place, text);
   }
   const { prefix, begun, deltas, item } = TEXTS[kind];
@@ -63,22 +67,32 @@ export const textGrown = (state: State, kind: TextKind, text: string): string =>
   const added = addItem(output, item(id), stored(id, kind, state.step, from > 0 ? { from } : {}));
   const part = emit(output, begun, added.place);
   beginDeltas(added.place, deltas);
-  state.open = { kind, place: added.place, text: growingText(text) };
+  const opened: OpenText = { kind, place: added.place, whole: '', start: 0 };
+  grow(opened, text, whole);
+  state.open = opened;
   return closed + added.frames + part + delta(output, added.place, text);
 };
+
+const grow = (open: OpenText, text: string, whole = open.whole + text): void => {
+  if (open.whole === '') open.start = whole.length - text.length;
+  open.whole = whole;
+};
+
+const textIn = (open: Open): string =>
+  open.kind === 'function' ? grownText(open.text) : open.whole.slice(open.start);
 
 /** @param callFollows whether a call of the same step interrupts the text */
 export const closeOpen = (state: State, status: 'completed' | 'incomplete', callFollows = false): string => {
   const { open } = state;
   state.open = undefined;
   if (!open) return '';
-  const { kind, place, text } = open;
-  return CLOSE[kind](state, { place, text: grownText(text) }, { status, callFollows });
+  return CLOSE[open.kind](state, { place: open.place, text: textIn(open) }, { status, callFollows });
 };
 
 /** Brings the open item up to date. */
-export const setText = ({ place: { item }, text: grown }: Open): void => {
-  const text = grownText(grown);
+export const setText = (open: Open): void => {
+  const { item } = open.place;
+  const text = textIn(open);
   if (item.type === 'message') item.content = [outputText(text)];
   if (item.type === 'reasoning') item.summary = [{ type: 'summary_text', text }];
   if (item.type === 'function_call') item.arguments = text;

@@ -10,11 +10,14 @@ import type { RunEvent } from '../../schema/run-event.ts';
  * Cost, per delta and protocol: one encoding, and one call for each reader.
  */
 
-/** Turns events into frames of one protocol. An empty string means that the protocol has no frame for the event. */
+/**
+ * Turns events into frames of one protocol. An empty string means that the protocol has no frame for the event. `whole`:
+ * see `RunStream`.
+ */
 export type Encoder = {
   event(event: RunEvent): string;
-  text(delta: string): string;
-  reasoning(delta: string): string;
+  text(delta: string, whole?: string): string;
+  reasoning(delta: string, whole?: string): string;
   toolDelta(id: string, argsDelta: string): string;
 };
 
@@ -70,11 +73,11 @@ export const createChannel = (options: { held: boolean }): Channel => {
     emit(event) {
       for (const group of groups.values()) deliver(group, group.encoder.event(event));
     },
-    text(delta) {
-      for (const group of groups.values()) deliver(group, group.encoder.text(delta));
+    text(delta, whole) {
+      for (const group of groups.values()) deliver(group, group.encoder.text(delta, whole));
     },
-    reasoning(delta) {
-      for (const group of groups.values()) deliver(group, group.encoder.reasoning(delta));
+    reasoning(delta, whole) {
+      for (const group of groups.values()) deliver(group, group.encoder.reasoning(delta, whole));
     },
     toolDelta(id, argsDelta) {
       for (const group of groups.values()) deliver(group, group.encoder.toolDelta(id, argsDelta));

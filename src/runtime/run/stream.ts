@@ -65,13 +65,13 @@ export function createLoggedStream(
       addEvent(capture, event);
       channel.emit(event);
     },
-    text(delta) {
+    text(delta, whole) {
       if (full) addEvent(capture, { event_type: 'text_delta', delta });
-      channel.text(delta);
+      channel.text(delta, whole);
     },
-    reasoning(delta) {
+    reasoning(delta, whole) {
       if (full) addEvent(capture, { event_type: 'reasoning_delta', delta });
-      channel.reasoning(delta);
+      channel.reasoning(delta, whole);
     },
     toolDelta(id, args_delta) {
       if (full) addEvent(capture, { event_type: 'tool_call_delta', id, args_delta });

@@ -311,6 +311,23 @@ t.test('counts any number of deltas of any length, live and in a replay', async 
   t.equal(createReplay(leg)(-1), leg.text());
 });
 
+t.test('takes the texts of items from the text of the step', async (t) => {
+  const leg = startLeg();
+  const { encoder } = leg;
+  leg.play(runStart(), stepStart());
+  leg.add(encoder.text('Lost', 'Lost'));
+  leg.play({ event_type: 'stream_reset', reason: 'interrupted', text: 'Lost' });
+  leg.add(encoder.text('Seven ', 'Seven '));
+  leg.add(encoder.text('de', 'Seven de'));
+  leg.play({ event_type: 'tool_call_start', id: 'c1', name: 'look' });
+  leg.add(encoder.text('grees', 'Seven degrees'));
+  leg.add(encoder.text('.', 'Seven degrees.'));
+  leg.play(inference, stepEnd);
+  leg.end({ status: 'completed' });
+  t.match(encoder.output.items, [{ content: [{ text: 'Seven de' }] }, { content: [{ text: 'grees.' }] }]);
+  t.equal(createReplay(leg)(-1), leg.text().replace(/event: [^\n]*\ndata: [^\n]*"Lost"[^\n]*\n\n/, ''));
+});
+
 t.test('replays the rest of a text that is not the one that was streamed', async (t) => {
   const item: OutputItem = {
     id: 'msg_1',
