@@ -10,8 +10,9 @@ import type { WrittenRun } from '../../runtime/index.ts';
 import type { Run, Termination } from '../../schema/run.ts';
 import { hasTag, type RunRecord } from '../../schema/run-state.ts';
 import type { StoredResponse } from '../../schema/stored-response.ts';
-import type { OpenLeg } from './open-leg.ts';
+import type { Leg } from './open-leg.ts';
 import { endingOf } from './response.ts';
+import { sealOutput } from './response-encoder.ts';
 import { NO_USAGE } from './usage.ts';
 import { budgetTexts, waitsOf } from './waits.ts';
 
@@ -22,13 +23,13 @@ export const isPaused = (run: RunRecord): boolean =>
   hasTag(run, 'waiting') && !hasTag(run, 'background_tasks') && !hasTag(run, 'answered');
 
 export const eventOf = (
-  { row, encoder }: OpenLeg,
+  { row, encoder }: Leg,
   after: RunRecord,
   before: RunRecord | undefined,
 ): ResponseEvent | undefined => {
   if (hasTag(after, 'done')) {
     const { type, code } = terminationOf(after);
-    return { type: 'END', termination: { type, code, truncated: encoder.isTruncated() } };
+    return { type: 'END', termination: { type, code, truncated: encoder.state.truncated } };
   }
   if (isPaused(after)) return before && row.status === 'in_progress' ? { type: 'PAUSE' } : undefined;
   return hasTag(after, 'running') && row.status === 'queued' ? { type: 'START' } : undefined;
@@ -42,7 +43,7 @@ const terminationOf = ({ termination_reason }: Run) => {
 
 const advance = rememberingAdvance(responseMachine);
 
-export const moveLeg = (leg: OpenLeg, event: ResponseEvent, { after, at, seq }: WrittenRun): void => {
+export const moveLeg = (leg: Leg, event: ResponseEvent, { after, at, seq }: WrittenRun): void => {
   const { row, encoder } = leg;
   let status: StoredResponse['status'];
   try {
@@ -59,11 +60,12 @@ export const moveLeg = (leg: OpenLeg, event: ResponseEvent, { after, at, seq }: 
   leg.last = after;
   const refusal = termination?.type === 'blocked' ? termination.value : undefined;
   const notice = event.type === 'PAUSE' ? budgetTexts(waitsOf(after.waiting)) : undefined;
-  encoder.seal({ status, refusal, notice }, () => {
+  sealOutput(encoder.state, { status, refusal, notice }, () => {
     row.status = status;
     row.ended_at = at;
     row.to_seq = seq;
-    row.usage = encoder.usage() ?? NO_USAGE;
-    if (event.type === 'END' && termination) Object.assign(row, endingOf(termination, encoder.isTruncated()));
+    row.usage = encoder.state.usage ?? NO_USAGE;
+    if (event.type === 'END' && termination)
+      Object.assign(row, endingOf(termination, encoder.state.truncated));
   });
 };

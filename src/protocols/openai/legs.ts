@@ -6,7 +6,7 @@ import { hasTag, type RunRecord } from '../../schema/run-state.ts';
 import type { StoredResponse } from '../../schema/stored-response.ts';
 import type { Batch, Store } from '../../store/index.ts';
 import { eventOf, isPaused, moveLeg } from './leg-moves.ts';
-import { createOpenLeg, type Leg, type Opened, type OpenLeg, outputSoFar, send } from './open-leg.ts';
+import { createOpenLeg, endReaders, type Leg, type Opened, send } from './open-leg.ts';
 import { marksOf } from './open-output.ts';
 import type { OutputItem } from './output.ts';
 import { replayEvents } from './replay.ts';
@@ -103,7 +103,7 @@ export const createLegs = (deps: LegsDeps): Legs => {
 
 type Book = LegsDeps & {
   /** Legs whose end is not stored, by `keyOf`. */
-  readonly open: Map<string, OpenLeg>;
+  readonly open: Map<string, Leg>;
   /** The last written records of runs of these routes that have no legs: those of chat completions. */
   readonly without: WeakSet<RunRecord>;
 };
@@ -119,7 +119,7 @@ const beginLeg = (
   batch: Batch,
   scope: string,
   { run, row: given, isFirst = false }: NewLeg,
-): OpenLeg => {
+): Leg => {
   const { store, clock, open, without } = book;
   const key = keyOf(scope, run.run_id);
   without.delete(run);
@@ -147,13 +147,13 @@ const beginLeg = (
   return leg;
 };
 
-const openLeg = ({ store, open }: Book, scope: string, opened: Opened): OpenLeg => {
+const openLeg = ({ store, open }: Book, scope: string, opened: Opened): Leg => {
   const leg = createOpenLeg(store, scope, opened);
   open.set(keyOf(scope, leg.row.run_id), leg);
   return leg;
 };
 
-const attach = (book: Book, leg: OpenLeg, channel: Channel): void => {
+const attach = (book: Book, leg: Leg, channel: Channel): void => {
   if (leg.channel === channel) return;
   leg.channel = channel;
   const write = (frames: string, count: number): void => {
@@ -167,7 +167,7 @@ const attach = (book: Book, leg: OpenLeg, channel: Channel): void => {
 };
 
 /** A leg with many events between two commits of its run writes its row in a separate one. */
-const reserve = (book: Book, leg: OpenLeg): void => {
+const reserve = (book: Book, leg: Leg): void => {
   const { store, log } = book;
   const batch = store.batch({ scope: leg.scope, thread_id: leg.row.thread_id });
   putRow(book, batch, leg);
@@ -177,14 +177,14 @@ const reserve = (book: Book, leg: OpenLeg): void => {
   });
 };
 
-const putRow = ({ store }: Pick<Book, 'store'>, batch: Batch, leg: OpenLeg): void => {
+const putRow = ({ store }: Pick<Book, 'store'>, batch: Batch, leg: Leg): void => {
   const { row, encoder, scope } = leg;
   const { kept, next } = encoder.output;
   row.items = [...kept];
   row.events = marksOf(encoder.output);
   row.next = next;
-  row.calls = encoder.calls();
-  row.files = encoder.files();
+  row.calls = encoder.state.calls;
+  row.files = encoder.state.files.length > 0 ? [...encoder.state.files] : undefined;
   while (row.reserved <= next) row.reserved += RESERVED;
   leg.written = next;
   store.responses.put(batch, scope, row);
@@ -201,7 +201,7 @@ const noteRun = (book: Book, scope: string, written: WrittenRun): void => {
 };
 
 /** Drops a leg whose end could not be stored: its run continues. */
-const openOne = (book: Book, key: string, after: RunRecord): OpenLeg | undefined => {
+const openOne = (book: Book, key: string, after: RunRecord): Leg | undefined => {
   const leg = book.open.get(key);
   if (!leg || !isTerminalLeg(leg.row.status) || hasTag(after, 'done') || isPaused(after)) return leg;
   dropLeg(book, leg, 'in_progress');
@@ -213,7 +213,7 @@ const legWithoutRequest = (
   book: Book,
   scope: string,
   { after, before, batch, seq }: WrittenRun,
-): OpenLeg | undefined => {
+): Leg | undefined => {
   const { store, without } = book;
   // A new run has no rows. The request that begins its first leg does so after its record is written.
   if (!before || without.has(before)) {
@@ -238,7 +238,7 @@ const legWithoutRequest = (
 };
 
 /** Opens the last leg of a run that an earlier process has begun. */
-const reopen = (book: Book, scope: string, run: RunRecord, rows: readonly StoredResponse[]): OpenLeg => {
+const reopen = (book: Book, scope: string, run: RunRecord, rows: readonly StoredResponse[]): Leg => {
   const [last] = rows.slice(-1);
   if (!last) throw new Error(`run '${run.run_id}' has no response`);
   const leg = openLeg(book, scope, { row: { ...last }, run, earlier: rows.slice(0, -1) });
@@ -248,7 +248,7 @@ const reopen = (book: Book, scope: string, run: RunRecord, rows: readonly Stored
 };
 
 /** Returns the leg of a run that will resume, before its first commit in this process. */
-const resumedLeg = (book: Book, scope: string, row: StoredResponse): OpenLeg | undefined => {
+const resumedLeg = (book: Book, scope: string, row: StoredResponse): Leg | undefined => {
   if (isTerminalLeg(row.status)) return undefined;
   const run = book.store.runs.get(scope, row.run_id);
   if (!run || hasTag(run, 'done') || isPaused(run)) return undefined;
@@ -257,7 +257,7 @@ const resumedLeg = (book: Book, scope: string, row: StoredResponse): OpenLeg | u
 };
 
 /** The end is stored. */
-const endLeg = (book: Book, leg: OpenLeg): void => {
+const endLeg = (book: Book, leg: Leg): void => {
   const { row, encoder } = leg;
   book.legEnded(row.status);
   const { thread_id, run_id } = row;
@@ -269,12 +269,8 @@ const endLeg = (book: Book, leg: OpenLeg): void => {
 };
 
 /** Ends the streams and the held requests of a leg, with its output so far. */
-const dropLeg = ({ open }: Book, leg: OpenLeg, status = leg.row.status): void => {
-  const { scope, row, encoder, followers } = leg;
-  const key = keyOf(scope, row.run_id);
+const dropLeg = ({ open }: Book, leg: Leg, status = leg.row.status): void => {
+  const key = keyOf(leg.scope, leg.row.run_id);
   if (open.get(key) === leg) open.delete(key);
-  leg.isDropped = true;
-  for (const reader of followers) reader.end();
-  followers.clear();
-  leg.resolve(resourceOf(row, outputSoFar(encoder), status));
+  endReaders(leg, status);
 };

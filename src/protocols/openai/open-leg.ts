@@ -1,13 +1,18 @@
-import { isTerminalLeg } from '../../../machines/response.ts';
 import type { Channel } from '../../runtime/index.ts';
 import type { Reader } from '../../runtime/run/live-channel.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import type { StoredResponse } from '../../schema/stored-response.ts';
-import { marksOf } from './open-output.ts';
-import type { OutputItem } from './output.ts';
+import { marksOf, outputSoFar } from './open-output.ts';
 import { replayEvents } from './replay.ts';
 import { type ResponseResource, resourceOf } from './response.ts';
-import { createResponseEncoder, type ResponseEncoder } from './response-encoder.ts';
+import {
+  begin,
+  createResponseEncoder,
+  heldFrom,
+  itemsOf,
+  type ResponseEncoder,
+  resourceAt,
+} from './response-encoder.ts';
 import { earlierCalls, type LegStore, stateOf } from './stored-legs.ts';
 
 /** A leg whose end is not stored, with its encoder and its readers (openai-responses.md 7.1). */
@@ -15,25 +20,10 @@ import { earlierCalls, type LegStore, stateOf } from './stored-legs.ts';
 export type Leg = {
   readonly scope: string;
   readonly row: StoredResponse;
-  /** The resource as it was when the request was accepted. */
-  accepted(): ResponseResource;
-  /** Resolves with the resource once the end is stored. */
-  readonly ended: Promise<ResponseResource>;
-  /**
-   * Passes the reader the events after this number, then the live ones, and its end. Returns a function that detaches it.
-   */
-  follow(after: number, reader: Reader): () => void;
-  /** The number of its readers. */
-  readers(): number;
-  /** Emits the first events of a leg whose run waits for its turn. */
-  announce(): void;
-};
-
-export type OpenLeg = Leg & {
-  readonly scope: string;
   readonly encoder: ResponseEncoder;
-  readonly followers: Set<Reader>;
-  resolve(resource: ResponseResource): void;
+  /** The status when the request was accepted. */
+  readonly accepted: StoredResponse['status'];
+  followers: readonly Reader[];
   /** The record of the run with which the leg has ended; an earlier one may be stored later than it was written. */
   last: RunRecord | undefined;
   /** The number of the next event when the row was written. */
@@ -41,8 +31,11 @@ export type OpenLeg = Leg & {
   /** The last channel of its run. */
   channel: Channel | undefined;
   endsWithChannel: boolean;
-  /** No event follows. */
-  isDropped: boolean;
+  /** The status with which its readers were ended: no event follows. */
+  endedAs: StoredResponse['status'] | undefined;
+  /** Resolves with the resource at its end; undefined while nothing waits for it. */
+  ended: Promise<ResponseResource> | undefined;
+  resolve: ((resource: ResponseResource) => void) | undefined;
   /**
    * The frames since the first event, for a reader that follows in the same event-loop tick, as the request does that
    * began the leg. Undefined afterwards: later readers receive frames that are created again.
@@ -54,59 +47,75 @@ type Frames = { text: string; count: number };
 
 export type Opened = { row: StoredResponse; run: RunRecord; earlier: readonly StoredResponse[] };
 
-export const createOpenLeg = (store: LegStore, scope: string, { row, run, earlier }: Opened): OpenLeg => {
-  let resolve: OpenLeg['resolve'] = () => {};
-  const ended = new Promise<ResponseResource>((settle) => {
-    resolve = settle;
-  });
-  const followers = new Set<Reader>();
-  const resource = (status: StoredResponse['status']): ResponseResource =>
-    resourceOf(row, isTerminalLeg(status) ? outputSoFar(encoder) : [], status);
-  const encoder = createResponseEncoder({
-    run_id: row.run_id,
+export const createOpenLeg = (store: LegStore, scope: string, { row, run, earlier }: Opened): Leg => ({
+  scope,
+  row,
+  encoder: createResponseEncoder({
+    row,
     step: run.steps,
     functions: namesOf(run.activation?.options.frontend_tools),
-    encrypted: row.encrypted === true,
     earlier: earlierCalls(store, scope, earlier),
-    calls: row.calls,
-    files: row.files ?? [],
-    resource,
     ...(row.events.length > 0 && { begun: stateOf(store, scope, row) }),
+  }),
+  accepted: row.status,
+  followers: NO_READERS,
+  last: undefined,
+  written: row.next,
+  channel: undefined,
+  endsWithChannel: false,
+  endedAs: undefined,
+  ended: undefined,
+  resolve: undefined,
+  first: row.events.length > 0 ? undefined : { text: '', count: 0 },
+});
+
+const NO_READERS: readonly Reader[] = [];
+
+/** Returns the resource as it was when the request was accepted. */
+export const acceptedResource = ({ row, accepted }: Leg): ResponseResource => resourceOf(row, [], accepted);
+
+/** Resolves with the resource once the end is stored. */
+export const endOf = (leg: Leg): Promise<ResponseResource> => {
+  if (leg.endedAs !== undefined) return Promise.resolve(endResource(leg, leg.endedAs));
+  leg.ended ??= new Promise((resolve) => {
+    leg.resolve = resolve;
   });
-  const first = row.status;
-  const leg: OpenLeg = {
-    scope,
-    row,
-    accepted: () => resourceOf(row, [], first),
-    encoder,
-    followers,
-    ended,
-    resolve: (ended) => resolve(ended),
-    last: undefined,
-    written: row.next,
-    channel: undefined,
-    endsWithChannel: false,
-    isDropped: false,
-    first: row.events.length > 0 ? undefined : { text: '', count: 0 },
-    readers: () => followers.size,
-    announce: () => send(leg, encoder.begin(row.status === 'queued')),
-    follow(after, reader) {
-      const { first } = leg;
-      if (first && after < 0) {
-        if (first.count > 0) reader.write(first.text, first.count);
-        return addFollower(leg, reader);
-      }
-      const { kept } = encoder.output;
-      const all = marksOf(encoder.output);
-      const heldFrom = encoder.heldFrom();
-      const events = heldFrom === undefined ? all : all.filter(([, , number]) => number < heldFrom);
-      const items = encoder.items().map((item, index) => (kept[index]?.void ? undefined : item));
-      const frames = replayEvents({ items, events, status: row.status, resource }, after);
-      if (frames.length > 0) reader.write(frames.join(''), frames.length);
-      return addFollower(leg, reader);
-    },
-  };
-  return leg;
+  return leg.ended;
+};
+
+const endResource = ({ row, encoder }: Leg, status: StoredResponse['status']): ResponseResource =>
+  resourceOf(row, outputSoFar(encoder.output), status);
+
+/** Ends the readers of a leg, and the waits for its end, with its output so far. */
+export const endReaders = (leg: Leg, status: StoredResponse['status']): void => {
+  leg.endedAs = status;
+  const { followers } = leg;
+  leg.followers = NO_READERS;
+  for (const reader of followers) reader.end();
+  leg.resolve?.(endResource(leg, status));
+};
+
+/** Emits the first events of a leg whose run waits for its turn. */
+export const announceLeg = (leg: Leg): void =>
+  send(leg, begin(leg.encoder.state, leg.row.status === 'queued'));
+
+/** Passes the reader the events after this number, then the live ones, and its end. Returns a function that detaches it. */
+export const followLeg = (leg: Leg, after: number, reader: Reader): (() => void) => {
+  const { first, row, encoder } = leg;
+  if (first && after < 0) {
+    if (first.count > 0) reader.write(first.text, first.count);
+    return addFollower(leg, reader);
+  }
+  const { state, output } = encoder;
+  const { kept } = output;
+  const all = marksOf(output);
+  const held = heldFrom(state);
+  const events = held === undefined ? all : all.filter(([, , number]) => number < held);
+  const items = itemsOf(state).map((item, index) => (kept[index]?.void ? undefined : item));
+  const resource = (status: StoredResponse['status']): ResponseResource => resourceAt(row, output, status);
+  const frames = replayEvents({ items, events, status: row.status, resource }, after);
+  if (frames.length > 0) reader.write(frames.join(''), frames.length);
+  return addFollower(leg, reader);
 };
 
 const NO_NAMES: ReadonlySet<string> = new Set();
@@ -115,23 +124,22 @@ const namesOf = (tools: readonly { id: string }[] | undefined): ReadonlySet<stri
   tools && tools.length > 0 ? new Set(tools.map(({ id }) => id)) : NO_NAMES;
 
 /** The commit that ends a leg may be visible before the request that began it is answered. */
-const addFollower = ({ followers, isDropped }: OpenLeg, reader: Reader): (() => void) => {
-  if (isDropped) reader.end();
-  else followers.add(reader);
-  return () => followers.delete(reader);
+const addFollower = (leg: Leg, reader: Reader): (() => void) => {
+  if (leg.endedAs !== undefined) reader.end();
+  else leg.followers = [...leg.followers, reader];
+  return () => {
+    leg.followers = leg.followers.filter((each) => each !== reader);
+  };
 };
 
-export const outputSoFar = ({ output }: ResponseEncoder): OutputItem[] =>
-  output.items.filter((_, index) => output.kept[index]?.void !== true);
-
-export const send = (leg: OpenLeg, frames: string, count = 1): void => {
+export const send = (leg: Leg, frames: string, count = 1): void => {
   if (frames === '') return;
   const { first, followers } = leg;
   if (first) keepFirst(leg, first, { text: frames, count });
   for (const reader of followers) reader.write(frames, count);
 };
 
-const keepFirst = (leg: OpenLeg, first: Frames, { text, count }: Frames): void => {
+const keepFirst = (leg: Leg, first: Frames, { text, count }: Frames): void => {
   if (first.count === 0) {
     setImmediate(() => {
       leg.first = undefined;

@@ -27,6 +27,31 @@ export type OutputState = {
 
 export type Output = Omit<OutputState, 'events'> & { marks: (EventMark | OpenMark)[] };
 
+/** Returns the items that were not withdrawn. */
+export const outputSoFar = ({ items, kept }: Output): OutputItem[] =>
+  items.filter((_, index) => kept[index]?.void !== true);
+
+/** Lists that are shorter have no room for further elements; `push` makes room for 16 at first. */
+const FEW = 8;
+
+const appended = <Value>(list: Value[], value: Value): Value[] => {
+  if (list.length < FEW) return [...list, value];
+  list.push(value);
+  return list;
+};
+
+/** Marks of the first events, which are the same in most responses, so that they share them. */
+const FIRST_MARKS: (EventMark | undefined)[] = [];
+const FIRST_NUMBERS = 8;
+
+const markOf = (kind: number, index: number, number: number): EventMark => {
+  if (index > 0 || number >= FIRST_NUMBERS) return [kind, index, number];
+  const at = kind * FIRST_NUMBERS + number;
+  const known = FIRST_MARKS[at] ?? [kind, index, number];
+  FIRST_MARKS[at] = known;
+  return known;
+};
+
 /** A mark of deltas that this process has counted, of which a leg that is open for long may have many. */
 type OpenMark = {
   kind: number;
@@ -80,7 +105,7 @@ export const createOutput = (begun?: OutputState): Output =>
 /** Marks an event about the whole response. Returns its number. */
 export const note = (output: Output, name: OfResponse): number => {
   const number = output.next++;
-  output.marks.push([codeOf(name), 0, number]);
+  output.marks = appended(output.marks, markOf(codeOf(name), 0, number));
   return number;
 };
 
@@ -89,7 +114,7 @@ type OfItem = Parameters<typeof itemFrame>[0];
 /** Marks an event about an item. Returns its frame. */
 export const emit = (output: Output, name: OfItem, { item, index }: Place, annotation = 0): string => {
   const number = output.next++;
-  output.marks.push([codeOf(name), index, number]);
+  output.marks = appended(output.marks, markOf(codeOf(name), index, number));
   const about: EventItem = { item, output_index: index, annotation };
   return itemFrame(name, about, number);
 };
@@ -99,8 +124,9 @@ export const addItem = (
   item: OutputItem,
   kept: StoredItem,
 ): { place: Place; frames: string } => {
-  const index = output.items.push(item) - 1;
-  output.kept.push(kept);
+  const index = output.items.length;
+  output.items = appended(output.items, item);
+  output.kept = appended(output.kept, kept);
   const place: Place = { item, kept, index };
   return { place, frames: emit(output, 'item_added', place) };
 };
@@ -127,7 +153,7 @@ const beginMark = (
   const kind = codeOf(deltas.name);
   const mark: OpenMark = { kind, index, number, lengths: new Uint8Array(FIRST_LENGTHS), count: 0 };
   deltas.mark = mark;
-  output.marks.push(mark);
+  output.marks = appended(output.marks, mark);
   return mark;
 };
 

@@ -5,7 +5,16 @@ import { grow, growingText, grownText } from './growing-text.ts';
 import { callId } from './ids.ts';
 import { addItem, beginDeltas, delta, emit, type Place } from './open-output.ts';
 import { callResult, type McpCallItem, outputText } from './output.ts';
-import { type Call, type EarlierCall, FIRST, idOf, MORE, type State, stored } from './response-state.ts';
+import {
+  type Call,
+  callsOf,
+  type EarlierCall,
+  FIRST,
+  idOf,
+  MORE,
+  type State,
+  stored,
+} from './response-state.ts';
 import { closeOpen, wholeMessage } from './response-texts.ts';
 
 /**
@@ -44,7 +53,7 @@ export const callStarted = (state: State, id: string, name: string): string => {
   };
   const isOtherOpen = state.open?.kind === 'function';
   const closed = isOtherOpen ? '' : closeOpen(state, 'completed', true);
-  state.known.set(id, call);
+  callsOf(state).set(id, call);
   state.callsOfStep += 1;
   state.calls += 1;
   if (!isFunction) return closed;
@@ -54,7 +63,8 @@ export const callStarted = (state: State, id: string, name: string): string => {
 };
 
 const openFunction = (state: State, id: string, call: Call): string => {
-  const { output, run_id } = state;
+  const { output, row } = state;
+  const { run_id } = row;
   const item_id = idOf(state, 'fc', call);
   const { name, n, step } = call;
   const added = addItem(
@@ -77,7 +87,7 @@ const openFunction = (state: State, id: string, call: Call): string => {
 };
 
 export const argumentsGrown = (state: State, id: string, text: string): string => {
-  const call = state.known.get(id);
+  const call = state.known?.get(id);
   if (!call?.isFunction || text === '') return '';
   if (call.state === 'waits') {
     call.held += text;
@@ -89,7 +99,7 @@ export const argumentsGrown = (state: State, id: string, text: string): string =
 };
 
 export const callReady = (state: State, id: string, args: string): string => {
-  const call = state.known.get(id);
+  const call = state.known?.get(id);
   if (!call) return '';
   call.arguments = args;
   call.isReady = true;
@@ -110,7 +120,7 @@ const endFunction = (state: State, call: Call): string => {
 
 /** Opens the next function call that was streamed while another one was open. */
 const nextFunction = (state: State): string => {
-  for (const [id, call] of state.known) {
+  for (const [id, call] of callsOf(state)) {
     if (call.state !== 'waits') continue;
     const opened = openFunction(state, id, call);
     return call.isReady ? opened + endFunction(state, call) + nextFunction(state) : opened;
@@ -120,9 +130,9 @@ const nextFunction = (state: State): string => {
 
 /** The call is not part of the completion. */
 export const callWithdrawn = (state: State, id: string): string => {
-  const call = state.known.get(id);
+  const call = state.known?.get(id);
   if (!call || call.state === 'done') return '';
-  state.known.delete(id);
+  callsOf(state).delete(id);
   if (!call.place) return '';
   call.place.kept.void = true;
   call.state = 'done';
@@ -131,15 +141,17 @@ export const callWithdrawn = (state: State, id: string): string => {
 
 /** The completion begins again. */
 export const callsWithdrawn = (state: State): string => {
+  if (!state.known) return '';
   let closed = '';
-  const ofStep = [...state.known].filter(([, { step, place }]) => step === state.step && !isResult(place));
+  const { known } = state;
+  const ofStep = [...known].filter(([, { step, place }]) => step === state.step && !isResult(place));
   for (const [, call] of ofStep) {
     if (call.state === 'waits') call.state = 'done';
   }
   for (const [id, call] of ofStep) {
     closed += callWithdrawn(state, id);
     if (call.place) call.place.kept.void = true;
-    state.known.delete(id);
+    known.delete(id);
   }
   state.calls -= state.callsOfStep;
   state.callsOfStep = 0;
@@ -149,7 +161,7 @@ export const callsWithdrawn = (state: State): string => {
 const isResult = (place: Place | undefined): boolean => place?.item.type === 'mcp_call';
 
 export const callExecutes = (state: State, id: string): string => {
-  const call = state.known.get(id);
+  const call = state.known?.get(id);
   if (!call || call.isFunction || call.state === 'open') return '';
   const { output } = state;
   const closed = closeOpen(state, 'completed', true);
@@ -199,7 +211,7 @@ export const endCall = ({ output }: State, call: Call, result: CallResult | unde
 };
 
 export const callDone = (state: State, { id, result, outcome }: RunEventOf<'tool_call_done'>): string => {
-  const call = state.known.get(id);
+  const call = state.known?.get(id);
   if (!call) return '';
   if (outcome !== 'suspended') return endCall(state, call, resultOf(result));
   if (call.isFunction || !result.suspension) return '';
@@ -222,7 +234,7 @@ export const callResumed = (
   state: State,
   { target_id, action, result }: RunEventOf<'tool_call_resumed'>,
 ): string => {
-  const call = state.known.get(target_id);
+  const call = state.known?.get(target_id);
   return !call || action === 'cancel' ? '' : endCall(state, call, resumedResult(result));
 };
 

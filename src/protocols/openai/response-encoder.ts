@@ -1,11 +1,12 @@
-import { lastEventOf, type ResponseStatus } from '../../../machines/response.ts';
+import { isTerminalLeg, lastEventOf, type ResponseStatus } from '../../../machines/response.ts';
 import type { Encoder } from '../../runtime/run/live-channel.ts';
 import { fileIdIn } from '../../schema/file-url.ts';
 import type { RunEvent, RunEventOf } from '../../schema/run-event.ts';
-import type { ResponseUsage } from '../../schema/stored-response.ts';
+import type { StoredResponse } from '../../schema/stored-response.ts';
 import { DONE, responseFrame } from './events.ts';
-import { createOutput, note, type Output, restart } from './open-output.ts';
+import { createOutput, note, type Output, outputSoFar, restart } from './open-output.ts';
 import type { OutputItem, Source } from './output.ts';
+import { type ResponseResource, resourceOf } from './response.ts';
 import {
   argumentsGrown,
   callDone,
@@ -18,7 +19,7 @@ import {
   earlierCall,
   endCall,
 } from './response-calls.ts';
-import type { ResponseOptions, State } from './response-state.ts';
+import { callsOf, type ResponseOptions, type State } from './response-state.ts';
 import { closeOpen, noticed, refused, setText, textGrown } from './response-texts.ts';
 import { addUsage, NO_USAGE } from './usage.ts';
 
@@ -29,7 +30,7 @@ import { addUsage, NO_USAGE } from './usage.ts';
  * OpenAI defines, because its clients throw at others. Items do not nest, except calls of the agent, which execute
  * concurrently. The same events produce the same bytes. The marks of its events and the items suffice to create the
  * frames again (`replay.ts`).
- * Relies on `seal` being called with the commit that ends the leg, before the last event of the run.
+ * Relies on `sealOutput` being called with the commit that ends the leg, before the last event of the run.
  * Cost: two concatenations and one `JSON.stringify` per delta.
  */
 
@@ -40,37 +41,21 @@ export type Ending = {
   notice?: string | undefined;
 };
 
-export type ResponseEncoder = Encoder & {
-  /** Returns the first events; `queued`: the run has not started. Nothing once they were emitted. */
-  begin(queued: boolean): string;
-  /**
-   * Closes the output: the events that do so are emitted with the last event of the run. `row` writes the end of the
-   * leg, of which the last event reports the resource.
-   */
-  seal(ending: Ending, row: () => void): void;
-  readonly output: Output;
-  /** Returns the items of the output, the open one with its text so far. */
-  items(): readonly OutputItem[];
-  /** Returns the number of the first event that `seal` has created and that is emitted with the last event of the run. */
-  heldFrom(): number | undefined;
-  usage(): ResponseUsage | undefined;
-  /** Whether the last completion was cut off at its limit of tokens. */
-  isTruncated(): boolean;
-  /** Returns the number of calls of the run so far. */
-  calls(): number;
-  /** Returns the ids of files for the next answer; undefined if there are none. */
-  files(): string[] | undefined;
-};
+/** The functions below change the state, so that an open leg has no methods. */
+export type ResponseEncoder = Encoder & { readonly state: State; readonly output: Output };
 
-export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder => {
-  const { run_id, functions, encrypted, earlier, begun, calls, files, step, resource } = options;
+export const createResponseEncoder = ({
+  row,
+  step,
+  functions,
+  earlier,
+  begun,
+}: ResponseOptions): ResponseEncoder => {
   const state: State = {
-    run_id,
+    row,
     functions,
-    encrypted,
-    resource,
     output: createOutput(begun),
-    known: new Map(),
+    known: undefined,
     open: undefined,
     step: step - 1,
     isCounted: true,
@@ -78,42 +63,21 @@ export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder
     callsOfStep: 0,
     partsOfStep: 0,
     textOfStep: { message: 0, reasoning: 0 },
-    calls,
-    files: [...files],
+    calls: row.calls,
+    files: row.files ?? NONE,
     encryptedValue: undefined,
-    sources: [],
+    sources: NONE,
     usage: undefined,
     truncated: false,
     phase: begun && begun.events.length > 0 ? 'running' : 'before',
     closing: '',
     heldFrom: 0,
   };
-  for (const [id, call] of earlier) state.known.set(id, earlierCall(call));
+  for (const [id, call] of earlier) callsOf(state).set(id, earlierCall(call));
   return {
+    state,
     output: state.output,
-    heldFrom: () => (state.phase === 'sealed' ? state.heldFrom : undefined),
-    usage: () => state.usage,
-    isTruncated: () => state.truncated,
-    calls: () => state.calls,
-    files: () => (state.files.length > 0 ? [...state.files] : undefined),
-    items() {
-      if (state.open) setText(state.open);
-      return state.output.items;
-    },
-    begin: (queued) => begin(state, queued),
-    seal(ending, row) {
-      if (state.phase === 'sealed' || state.phase === 'over') return row();
-      state.heldFrom = state.output.next;
-      state.closing = close(state, ending, row);
-      state.phase = 'sealed';
-    },
-    event(event) {
-      if (event.event_type === 'run_start') return begin(state, false);
-      if (event.event_type === 'run_finish') return finish(state);
-      // The handler of an event type accepts events of that type.
-      const handle = HANDLERS[event.event_type] as ((of: State, event: RunEvent) => string) | undefined;
-      return state.phase === 'running' ? (handle?.(state, event) ?? '') : '';
-    },
+    event: (event) => encode(state, event),
     text: (text, whole) =>
       state.phase === 'running' && text !== '' ? textGrown(state, 'message', text, whole) : '',
     reasoning: (text, whole) =>
@@ -122,19 +86,58 @@ export const createResponseEncoder = (options: ResponseOptions): ResponseEncoder
   };
 };
 
-const begin = (state: State, queued: boolean): string => {
-  const { output, phase, resource } = state;
+const NONE: readonly never[] = [];
+
+const encode = (state: State, event: RunEvent): string => {
+  if (event.event_type === 'run_start') return begin(state, false);
+  if (event.event_type === 'run_finish') return finish(state);
+  // The handler of an event type accepts events of that type.
+  const handle = HANDLERS[event.event_type] as ((of: State, event: RunEvent) => string) | undefined;
+  return state.phase === 'running' ? (handle?.(state, event) ?? '') : '';
+};
+
+/**
+ * Closes the output: the events that do so are emitted with the last event of the run. `row` writes the end of the
+ * leg, of which the last event reports the resource.
+ */
+export const sealOutput = (state: State, ending: Ending, row: () => void): void => {
+  if (state.phase === 'sealed' || state.phase === 'over') {
+    row();
+    return;
+  }
+  state.heldFrom = state.output.next;
+  state.closing = close(state, ending, row);
+  state.phase = 'sealed';
+};
+
+/** Returns the items of the output, the open one with its text so far. */
+export const itemsOf = ({ open, output }: State): readonly OutputItem[] => {
+  if (open) setText(open);
+  return output.items;
+};
+
+/** Returns the number of the first event that `sealOutput` has created and that is emitted with the last event of the run. */
+export const heldFrom = (state: State): number | undefined =>
+  state.phase === 'sealed' ? state.heldFrom : undefined;
+
+/** Returns the resource with this status, with the output of the time. */
+export const resourceAt = (row: StoredResponse, output: Output, status: ResponseStatus): ResponseResource =>
+  resourceOf(row, isTerminalLeg(status) ? outputSoFar(output) : NONE, status);
+
+/** Returns the first events; `queued`: the run has not started. Nothing once they were emitted. */
+export const begin = (state: State, queued: boolean): string => {
+  const { output, phase } = state;
   const about = (name: 'created' | 'queued' | 'in_progress', response: string): string =>
     responseFrame(`response.${name}`, note(output, name), response);
   if (phase === 'before') {
     state.phase = queued ? 'queued' : 'running';
     const first = queued ? 'queued' : 'in_progress';
-    const response = JSON.stringify(resource(first));
+    const response = JSON.stringify(resourceAt(state.row, output, first));
     return about('created', response) + about(first, response);
   }
   if (phase !== 'queued' || queued) return '';
   state.phase = 'running';
-  return about('in_progress', JSON.stringify(resource('in_progress')));
+  return about('in_progress', JSON.stringify(resourceAt(state.row, output, 'in_progress')));
 };
 
 /** A run that was ended without an execution emits its end only. */
@@ -146,11 +149,11 @@ const finish = (state: State): string => {
 };
 
 const close = (state: State, { status, refusal, notice }: Ending, row: () => void): string => {
-  const { output, resource } = state;
+  const { output } = state;
   const opening = begin(state, false);
   const isWhole = status === 'completed';
   let closed = opening + closeOpen(state, isWhole ? 'completed' : 'incomplete');
-  for (const call of state.known.values()) closed += endCall(state, call, undefined);
+  if (state.known) for (const call of state.known.values()) closed += endCall(state, call, undefined);
   if (refusal !== undefined) closed += refused(state, refusal);
   if (notice !== undefined) closed += noticed(state, notice);
   const type = lastEventOf(status);
@@ -158,7 +161,7 @@ const close = (state: State, { status, refusal, notice }: Ending, row: () => voi
   row();
   return type === undefined
     ? closed
-    : closed + responseFrame(type, number, JSON.stringify(resource(status))) + DONE;
+    : closed + responseFrame(type, number, JSON.stringify(resourceAt(state.row, output, status))) + DONE;
 };
 
 type Handlers = { readonly [T in RunEvent['event_type']]?: (state: State, event: RunEventOf<T>) => string };
@@ -174,7 +177,7 @@ const HANDLERS: Handlers = {
     state.callsOfStep = 0;
     state.textOfStep = { message: 0, reasoning: 0 };
     state.encryptedValue = undefined;
-    state.sources = [];
+    state.sources = NONE;
     state.truncated = false;
     return closed;
   },
@@ -188,7 +191,7 @@ const HANDLERS: Handlers = {
   tool_call_start: (state, { id, name }) => callStarted(state, id, name),
   tool_call_delta: (state, { id, args_delta }) => argumentsGrown(state, id, args_delta),
   tool_call_ready: (state, { id, name, arguments: args }) => {
-    const started = state.known.has(id) ? '' : callStarted(state, id, name);
+    const started = state.known?.has(id) ? '' : callStarted(state, id, name);
     return started + callReady(state, id, JSON.stringify(args));
   },
   tool_call_cancel: (state, { id }) => callWithdrawn(state, id),
@@ -197,9 +200,9 @@ const HANDLERS: Handlers = {
   tool_call_resumed: (state, event) => callResumed(state, event),
   activity_snapshot: (state, { activity_type, content }) => {
     const source = activity_type === 'source-url' ? sourceIn(content) : undefined;
-    if (source) state.sources.push(source);
+    if (source) state.sources = [...state.sources, source];
     const file = activity_type === 'file' ? fileIn(content) : undefined;
-    if (file !== undefined && !state.files.includes(file)) state.files.push(file);
+    if (file !== undefined && !state.files.includes(file)) state.files = [...state.files, file];
     return '';
   },
   inference_complete: (state, { usage, truncated }) => {
@@ -212,7 +215,7 @@ const HANDLERS: Handlers = {
     state.isVoid = true;
     if (state.open?.kind === 'function') return callsWithdrawn(state);
     const withdrawn = callsWithdrawn(state);
-    state.sources = [];
+    state.sources = NONE;
     state.textOfStep = { message: 0, reasoning: 0 };
     if (state.open) {
       state.open.whole = '';

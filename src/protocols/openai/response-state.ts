@@ -1,5 +1,9 @@
-import type { ResponseUsage, StoredItem, StoredItemType } from '../../schema/stored-response.ts';
-import type { CreateResource } from './events.ts';
+import type {
+  ResponseUsage,
+  StoredItem,
+  StoredItemType,
+  StoredResponse,
+} from '../../schema/stored-response.ts';
 import type { GrowingText } from './growing-text.ts';
 import { type ItemPrefix, outputItemId } from './ids.ts';
 import type { Output, OutputState, Place } from './open-output.ts';
@@ -17,23 +21,16 @@ export type EarlierCall = {
 };
 
 export type ResponseOptions = {
-  run_id: string;
+  /** The row of the leg, whose resource is part of events about the whole response. */
+  row: StoredResponse;
   /** Steps of the run before this leg. */
   step: number;
   /** Names of the functions that the client executes. */
   functions: ReadonlySet<string>;
-  /** Whether reasoning items contain the encrypted value of the provider. */
-  encrypted: boolean;
   /** Calls of the run that wait, by their ids. */
   earlier: ReadonlyMap<string, EarlierCall>;
   /** The output so far, of a leg that an earlier process began. */
   begun?: OutputState;
-  /** Calls of the run before this leg, or before the process. */
-  calls: number;
-  /** Ids of files for the next answer that an earlier leg, or an earlier process, has received. */
-  files: readonly string[];
-  /** Creates the resource for events about the whole response, from the items so far. */
-  resource: CreateResource;
 };
 
 /** The first item of a kind within a step has a fixed position, and calls follow in their order. */
@@ -57,9 +54,11 @@ export type Call = {
   place: Place | undefined;
 };
 
-export type State = Pick<ResponseOptions, 'run_id' | 'functions' | 'encrypted' | 'resource'> & {
+/** Lists without elements are shared: most responses have neither sources nor files. */
+export type State = Pick<ResponseOptions, 'row' | 'functions'> & {
   readonly output: Output;
-  readonly known: Map<string, Call>;
+  /** Undefined until the first call. */
+  known: Map<string, Call> | undefined;
   /** The open text, reasoning or function call. */
   open: Open | undefined;
   step: number;
@@ -72,9 +71,9 @@ export type State = Pick<ResponseOptions, 'run_id' | 'functions' | 'encrypted' |
   calls: number;
   encryptedValue: string | undefined;
   /** Sources of the step that no item contains yet. */
-  sources: Source[];
+  sources: readonly Source[];
   /** Ids of files that no item contains yet: the first answer without calls has them. */
-  files: string[];
+  files: readonly string[];
   usage: ResponseUsage | undefined;
   truncated: boolean;
   phase: 'before' | 'queued' | 'running' | 'sealed' | 'over';
@@ -90,10 +89,16 @@ export type OpenText = { kind: TextKind; place: Place; whole: string; start: num
 export type TextKind = 'message' | 'reasoning';
 
 export const idOf = (
-  { run_id }: State,
+  { row: { run_id } }: State,
   prefix: ItemPrefix,
   { step, ordinal }: { step: number; ordinal: number },
 ) => outputItemId({ prefix, run_id, step, ordinal });
+
+/** The calls of the leg, for a further one. */
+export const callsOf = (state: State): Map<string, Call> => {
+  state.known ??= new Map();
+  return state.known;
+};
 
 export const stored = (
   id: string,

@@ -99,6 +99,8 @@ export const setText = (open: Open): void => {
 };
 type Closing = { status: 'completed' | 'incomplete'; callFollows: boolean };
 
+const NONE: readonly never[] = [];
+
 type Closed = Pick<Open, 'place'> & { text: string };
 
 const CLOSE: Readonly<Record<Open['kind'], (state: State, open: Closed, closing: Closing) => string>> = {
@@ -107,9 +109,11 @@ const CLOSE: Readonly<Record<Open['kind'], (state: State, open: Closed, closing:
     const { item, kept } = place;
     noteText(state, 'message', kept, text, callFollows);
     const isFinal = !callFollows && state.callsOfStep === 0;
-    const files = isFinal ? state.files.splice(0) : [];
-    if (files.length > 0) kept.files = files;
-    const annotations = annotationsFor({ sources: state.sources.splice(0), files }, text.length);
+    const files = isFinal ? state.files : NONE;
+    if (isFinal) state.files = NONE;
+    if (files.length > 0) kept.files = [...files];
+    const annotations = annotationsFor({ sources: state.sources, files }, text.length);
+    state.sources = NONE;
     if (item.type === 'message') {
       item.content = [outputText(text, annotations)];
       item.phase = isFinal ? 'final_answer' : 'commentary';
@@ -129,7 +133,7 @@ const CLOSE: Readonly<Record<Open['kind'], (state: State, open: Closed, closing:
     noteText(state, 'reasoning', kept, text, false);
     if (item.type === 'reasoning') {
       item.summary = [{ type: 'summary_text', text }];
-      if (state.encrypted) item.encrypted_content = state.encryptedValue ?? null;
+      if (state.row.encrypted === true) item.encrypted_content = state.encryptedValue ?? null;
       item.status = status;
     }
     if (status === 'incomplete') kept.incomplete = true;

@@ -10,7 +10,7 @@ import {
   threadOfConversation,
 } from '../../protocols/openai/ids.ts';
 import { type InputEntry, importedFrom, splitInput } from '../../protocols/openai/input.ts';
-import type { Leg } from '../../protocols/openai/open-leg.ts';
+import { acceptedResource, announceLeg, endOf, type Leg } from '../../protocols/openai/open-leg.ts';
 import { behindResponse, type Located, locate, type Position } from '../../protocols/openai/position.ts';
 import { withOutputText } from '../../protocols/openai/response.ts';
 import { runHeaders } from '../../protocols/openai/response-headers.ts';
@@ -181,7 +181,7 @@ const admit = async (
   });
   if (!accepted || !begun.leg) return refused;
   const { leg } = begun;
-  if (accepted.status === 'queued') leg.announce();
+  if (accepted.status === 'queued') announceLeg(leg);
   deps.observe.positioned('responses', placement.outcome ?? (begun.isImport ? 'imported' : 'new'));
   // A repeat of a request with a key needs the response: its thread expires within the hour.
   if (!request.isStored && !context.keyed) eraseAfter(deps, thread, leg);
@@ -401,11 +401,11 @@ const acceptLeg = (
 
 /** The response to a background request. */
 export const acceptedReply = (leg: Leg): Reply =>
-  reply(200, withOutputText(leg.accepted()), runHeaders(leg.row));
+  reply(200, withOutputText(acceptedResource(leg)), runHeaders(leg.row));
 
 /** Nothing is kept of a response that is not stored, once its run has ended. */
 const eraseAfter = ({ runtime, store, log }: OpenAiDeps, { scope, id }: Place, leg: Leg): void => {
-  leg.ended
+  endOf(leg)
     .then(async () => {
       if (store.runs.get(scope, leg.row.run_id)?.status === 'done') await runtime.threads.erase(scope, id);
     })

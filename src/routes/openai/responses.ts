@@ -9,7 +9,7 @@ import { OPENAI_ERRORS } from '../../protocols/openai/errors.ts';
 import { ResponseEvent } from '../../protocols/openai/event-schema.ts';
 import { responseId } from '../../protocols/openai/ids.ts';
 import { ListQuery, listBody, listOfItems, pageOf, unknownAfter } from '../../protocols/openai/list.ts';
-import type { Leg } from '../../protocols/openai/open-leg.ts';
+import { endOf, followLeg, type Leg } from '../../protocols/openai/open-leg.ts';
 import { type FoundLeg, findResponse } from '../../protocols/openai/position.ts';
 import { ResponseResource as Resource, withOutputText } from '../../protocols/openai/response.ts';
 import { runHeaders, STREAM_HEADERS } from '../../protocols/openai/response-headers.ts';
@@ -156,7 +156,7 @@ const held = async (
 ): Promise<unknown> => {
   hold();
   onGone(hangUp);
-  const ended = await within(deps.settings.openai.blocking_wait_ms, leg.ended);
+  const ended = await within(deps.settings.openai.blocking_wait_ms, endOf(leg));
   return ended ? reply(200, withOutputText(ended), runHeaders(leg.row)) : answer(deps, leg.scope, leg.row);
 };
 
@@ -183,7 +183,7 @@ const answerEnded = (deps: OpenAiDeps, scope: string, row: StoredResponse, isStr
 /** Cancels the run of a leg without readers. */
 const cancelUnread = ({ runtime, log }: OpenAiDeps, leg: Leg): void => {
   const { run_id, thread_id, status } = leg.row;
-  if (isTerminalLeg(status) || leg.readers() > 0) return;
+  if (isTerminalLeg(status) || leg.followers.length > 0) return;
   runtime
     .cancelRun(leg.scope, thread_id, run_id)
     .catch((err) => log.warn('openai.leg_failed', { err, run_id, thread_id }));
@@ -191,7 +191,7 @@ const cancelUnread = ({ runtime, log }: OpenAiDeps, leg: Leg): void => {
 
 const streamOf = (leg: Leg, after: number, reading: Reading, hangUp: () => void): EventStream => {
   const stream = createEventStream({ headers: { ...STREAM_HEADERS, ...runHeaders(leg.row) }, reading });
-  const leave = leg.follow(after, stream);
+  const leave = followLeg(leg, after, stream);
   stream.onClose(() => {
     leave();
     if (stream.lost) hangUp();
@@ -292,7 +292,7 @@ const cancel = async (
     : isLast && store.runs.get(scope, run_id)?.status === 'waiting';
   if (!isOpen) return;
   await runtime.cancelRun(scope, id, run_id);
-  await open?.ended;
+  if (open) await endOf(open);
 };
 
 const remove = async (

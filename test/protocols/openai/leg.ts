@@ -1,6 +1,5 @@
-import { resourceOf } from '../../../src/protocols/openai/response.ts';
 import type { Ending } from '../../../src/protocols/openai/response-encoder.ts';
-import { createResponseEncoder } from '../../../src/protocols/openai/response-encoder.ts';
+import { createResponseEncoder, sealOutput } from '../../../src/protocols/openai/response-encoder.ts';
 import type { ResponseOptions } from '../../../src/protocols/openai/response-state.ts';
 import type { RunEvent } from '../../../src/schema/run-event.ts';
 import type { StoredResponse } from '../../../src/schema/stored-response.ts';
@@ -29,19 +28,15 @@ export const storedRow = (changes: Partial<StoredResponse> = {}): StoredResponse
 export const startLeg = (options: Partial<ResponseOptions> = {}) => {
   const row = storedRow();
   const encoder = createResponseEncoder({
-    run_id: RUN,
+    row,
     step: 0,
     functions: new Set(['pick']),
-    encrypted: false,
     earlier: new Map(),
-    calls: 0,
-    files: [],
-    resource: (status) => resourceOf(row, isEnded(status) ? encoder.output.items : [], status),
     ...options,
   });
   let text = '';
   const end = (ending: Ending, changes: Partial<StoredResponse> = {}): void => {
-    encoder.seal(ending, () =>
+    sealOutput(encoder.state, ending, () =>
       Object.assign(row, { status: ending.status, ended_at: row.created_at }, changes),
     );
     text += encoder.event({
@@ -65,8 +60,6 @@ export const startLeg = (options: Partial<ResponseOptions> = {}) => {
     events: () => parseFrames(text),
   };
 };
-
-const isEnded = (status: string): boolean => status !== 'queued' && status !== 'in_progress';
 
 export type Parsed = { type: string; sequence_number: number; [key: string]: unknown };
 

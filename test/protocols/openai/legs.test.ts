@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { createLegs } from '../../../src/protocols/openai/legs.ts';
+import { announceLeg } from '../../../src/protocols/openai/open-leg.ts';
 import { Activation } from '../../../src/schema/run.ts';
 import type { RunRecord } from '../../../src/schema/run-state.ts';
 import { storeFor } from '../../store/open.ts';
@@ -76,7 +77,7 @@ t.test('writes the leg of a response that begins in the commit of its run', asyn
   const [first, second] = records();
   write(first, undefined);
   const leg = begin(first);
-  leg.announce();
+  announceLeg(leg);
   write(second, first);
   await commit();
   t.match(find(first), [{ leg: 1, next: 2 }]);

@@ -3,6 +3,7 @@ import { nameOf } from '../../../src/protocols/openai/events.ts';
 import { marksOf } from '../../../src/protocols/openai/open-output.ts';
 import type { OutputItem } from '../../../src/protocols/openai/output.ts';
 import { replayEvents } from '../../../src/protocols/openai/replay.ts';
+import { begin } from '../../../src/protocols/openai/response-encoder.ts';
 import type { RunEvent, Ticket } from '../../../src/schema/run-event.ts';
 import {
   callDelta,
@@ -249,7 +250,7 @@ t.test('ends a blocked leg with a refusal (check 55)', async (t) => {
 
 t.test('reports a queued leg before its run starts', async (t) => {
   const leg = startLeg();
-  leg.add(leg.encoder.begin(true));
+  leg.add(begin(leg.encoder.state, true));
   leg.play(runStart());
   t.same(typesOf(leg.events()), ['created', 'queued', 'in_progress']);
   t.match(leg.events()[0]?.response, { status: 'queued' });
@@ -276,7 +277,7 @@ const createReplay = ({ encoder, events }: ReturnType<typeof startLeg>): ((after
 
 t.test('creates all events again from their marks (check 52)', async (t) => {
   const leg = startLeg();
-  leg.add(leg.encoder.begin(true));
+  leg.add(begin(leg.encoder.state, true));
   leg.play(runStart(), stepStart(), reasoning('Hm'), text('Se'), text('ven'), callStart('c1', 'pick'));
   leg.play(callDelta('c1', '{"a":1}'));
   leg.play({ event_type: 'tool_call_ready', id: 'c1', name: 'pick', arguments: { a: 1 } });
