@@ -20,6 +20,7 @@ import { provider } from './provider/index.ts';
 import { recovery } from './recovery.ts';
 import { resume } from './resume.ts';
 import { soak } from './soak.ts';
+import { starts } from './starts.ts';
 import { startup } from './startup.ts';
 import { store } from './store.ts';
 import { streams } from './streams.ts';
@@ -45,6 +46,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   halfLoad,
   resume,
   startup,
+  starts,
   install,
   recovery,
   identity,

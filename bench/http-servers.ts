@@ -1,7 +1,7 @@
 import { createRunBody } from '../src/load-generator/index.ts';
 import type { Context } from './benchmark.ts';
 import { type Load, type Played, playLoad } from './load.ts';
-import { findNodes, type HttpServer, type Node, type Nodes } from './nodes.ts';
+import { findNodes, HTTP_SERVER_NAMES, type HttpServer, type Node, type Nodes } from './nodes.ts';
 import type { Measured } from './row.ts';
 import { startTroupe } from './servers.ts';
 
@@ -9,8 +9,6 @@ import { startTroupe } from './servers.ts';
  * CPU time of a stream with each HTTP server on each version of Node. The baseline of `node:http` is uWebSockets.js on
  * the same Node; if its binary does not load, and for uWebSockets.js itself, the first row.
  */
-
-const NAMES: Record<HttpServer, string> = { uws: 'uWebSockets.js', node: 'node:http' };
 
 type Variant = { name: string; http: HttpServer; node: Node; played: Played };
 
@@ -64,7 +62,7 @@ export const measureHttpServers = async (context: Context, load: Load): Promise<
   for (const node of nodesOf(context)) {
     for (const http of node.servers) {
       const played = await play(context, http, node, { ...load, body: createRunBody('bench') });
-      variants.push({ name: `${NAMES[http]} on Node ${node.major}`, http, node, played });
+      variants.push({ name: `${HTTP_SERVER_NAMES[http]} on Node ${node.major}`, http, node, played });
     }
   }
   return variants.map((variant) => rowOf(variant, variants));

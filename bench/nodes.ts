@@ -9,6 +9,8 @@ import { ROOT } from './build.ts';
 
 export type HttpServer = 'uws' | 'node';
 
+export const HTTP_SERVER_NAMES: Record<HttpServer, string> = { uws: 'uWebSockets.js', node: 'node:http' };
+
 export type Node = {
   major: number;
   /** Command that starts this Node; arguments are appended. */

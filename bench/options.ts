@@ -41,7 +41,7 @@ const ROWS = {
   build: ['FOLDER', 'measure the build in this checkout; without it, this tree is built and measured'],
   root: [
     'FOLDER',
-    'root of a Linux whose C library `streams` uses where uWebSockets.js needs it (.ci/debian-13-root)',
+    'root of a Linux whose C library `streams` and `starts` use where uWebSockets.js needs it (.ci/debian-13-root)',
   ],
   litellm: ['COMMAND', 'starts LiteLLM, which `provider` measures too'],
   profile: [
