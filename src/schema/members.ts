@@ -10,7 +10,10 @@ const Member = z
     state: z
       .enum(['starting', 'standby', 'active', 'isolated', 'draining', 'gone'])
       .meta({ description: '`isolated`: cut off from the database for too long to serve' }),
-    reason: z.string().nullable().meta({ description: 'why the membership has ended: `left`, `fenced by <name>`' }),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'why the membership has ended: `left`, `fenced by <name>`' }),
     self: z.boolean().meta({ description: 'whether this member has answered' }),
     reachable: z
       .boolean()
