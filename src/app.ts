@@ -1,8 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
+import { startAlone } from './composition/alone.ts';
 import type { AppInput } from './composition/input.ts';
 import { createProcess, type Process } from './composition/process.ts';
-import { openService, type Service } from './composition/service.ts';
-import { openStores } from './composition/stores.ts';
 import { version } from './composition/version.ts';
 import { type UsedModel, usedModel } from './configuration/control-plane/used-model.ts';
 import type { PendingEdits } from './runtime/thread/pending-edits.ts';
@@ -66,7 +65,7 @@ export const startApp = async (input: AppInput): Promise<App> => {
   const ofProcess = createProcess(input);
   const { log, server } = ofProcess;
   const { url, service, stop } = await startAlone(ofProcess, listen);
-  const model = (): UsedModel | undefined => usedModel(service.live, settings.default_agent_id);
+  const model = (): UsedModel | undefined => usedModel(service().live, settings.default_agent_id);
   logStart(ofProcess, url, model());
   return {
     url,
@@ -78,52 +77,22 @@ export const startApp = async (input: AppInput): Promise<App> => {
       if (typeof principal === 'string') throw new TypeError('fetchAs needs a principal');
       return server.listeners.fetch(request, { from: 'program', principal });
     },
-    backup: service.foundation.store.backup,
-    fileLink: (id) => service.foundation.files.links.link(id),
-    agents: () => service.live.agents().ids,
+    backup: (folder) => service().foundation.store.backup(folder),
+    fileLink: (id) => service().foundation.files.links.link(id),
+    agents: () => service().live.agents().ids,
     model,
-    pending: service.pending,
-    serveMcp: service.serveMcp,
+    get pending() {
+      return service().pending;
+    },
+    serveMcp: (pipes) => service().serveMcp(pipes),
     async stop(waiting) {
-      await stop(settings.shutdown_timeout_ms, (runs) => {
+      await stop((runs) => {
         log.info('service.waiting_for_runs', { runs });
         waiting?.(runs);
       });
       log.info('service.stopped');
     },
   };
-};
-
-type Started = {
-  /** Empty if the process does not listen. */
-  url: string;
-  service: Service;
-  stop: Service['stop'];
-};
-
-/** Starts the only service of the process, on the data directory of the settings. */
-const startAlone = async (ofProcess: Process, listen: boolean): Promise<Started> => {
-  const { settings, log, server } = ofProcess;
-  const stores = await openStores(settings, (problem) => log.warn('store.notice', { problem }));
-  const service = await openService(ofProcess, stores).catch(async (error) => {
-    await ofProcess.close();
-    throw error;
-  });
-  server.listeners.answerWith(service.answer);
-  const stop: Service['stop'] = async (patience, waiting) => {
-    server.stopListening();
-    await service.stop(patience, waiting);
-    await ofProcess.close();
-  };
-  try {
-    if (listen) service.assertReachable();
-    const url = listen ? await server.listen() : '';
-    await service.start(url);
-    return { url, service, stop };
-  } catch (error) {
-    await stop(0);
-    throw error;
-  }
 };
 
 const logStart = (

@@ -1,20 +1,17 @@
 import { setTimeout } from 'node:timers/promises';
-import { createHostCheck } from '../http/hosts.ts';
 import { createHttpService, type HttpService } from '../http/service.ts';
 import { createIdempotency } from '../idempotency/index.ts';
 import { createAuthObserver } from '../identity/auth-observer.ts';
 import { createAuthenticator } from '../identity/authenticator.ts';
-import { createGuesses } from '../identity/guesses.ts';
 import type { JudgeToken } from '../identity/issuers/index.ts';
-import { ABOUT } from '../routes/about.ts';
 import { healthRoutes } from '../routes/health.ts';
 import { createFrontEndUser } from '../routes/openai/front-end-user.ts';
 import { assertReachable } from './boundary.ts';
 import type { Foundation } from './foundation.ts';
+import { authenticatorOptionsOf, httpOptionsOf } from './http-options.ts';
 import { createIdentityProviders } from './issuers.ts';
 import { createRequestLimits } from './request-limits.ts';
 import type { Exposed, Protocols } from './surface.ts';
-import { version } from './version.ts';
 
 /** The HTTP service: everything that answers requests, for as long as a store is open. */
 export type HttpPart = {
@@ -87,57 +84,28 @@ const loadSurface = async ({
 };
 
 const createHttp = (
-  {
-    input,
-    settings,
-    log,
-    metrics,
-    meter,
-    clock,
-    store,
-    accessLog,
-    membership,
-    server: {
-      boundary: { host, tls, anonymous, isLocalListener, isOpen },
-    },
-  }: Foundation,
+  foundation: Foundation,
   { execution: { runtime }, identity }: Pick<Exposed, 'execution' | 'identity'>,
   judgeAccessToken: JudgeToken | undefined,
-): HttpService =>
-  createHttpService({
-    routes: healthRoutes({ store, runtime, membership, settings }),
-    isPartial: true,
-    settings: {
-      ...settings,
-      tls,
-      cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins,
-      cors_request_headers: [...settings.openai.chat_id_headers, ...settings.openai.user_headers],
-    },
-    acceptsHost: createHostCheck({
-      listening: host,
-      names: settings.allowed_hosts ?? [],
-      publicUrls: [settings.a2a_public_base_url, settings.public_url],
+): HttpService => {
+  const { settings, metrics, meter, clock, store, accessLog, membership } = foundation;
+  return createHttpService({
+    ...httpOptionsOf(foundation),
+    routes: healthRoutes({
+      check: store.check,
+      isReady: runtime.isReady,
+      membership,
+      timeoutMs: settings.health_store_timeout_ms,
     }),
-    publicHost: settings.a2a_public_base_url && new URL(settings.a2a_public_base_url).host,
-    publicUrl: settings.public_url,
-    isLocalListener,
+    isPartial: true,
     authenticate: createAuthenticator({
-      adminToken: settings.AdminApiConfig.bearer_token,
-      scope_id: settings.scope_id,
-      resolveScope: input.resolveScope,
-      authenticate: input.authenticate,
-      anonymous,
+      ...authenticatorOptionsOf(foundation),
       judgeKey: identity.judge,
       judgeAccessToken,
       judgeSession: identity.judgeSession,
       judgeTicket: identity.tickets.judge,
       actFor: identity.actFor,
       frontEndUser: createFrontEndUser(settings.openai),
-      guesses: createGuesses({
-        token: settings.AdminApiConfig.bearer_token,
-        observe: metrics.http.adminRefused,
-        log,
-      }),
     }),
     observeAuth: createAuthObserver(metrics.identity.requested, accessLog),
     addReader: identity.readers.add,
@@ -149,7 +117,5 @@ const createHttp = (
       conversationHeaders: ['x-troupe-thread-id', ...settings.openai.chat_id_headers],
       count: metrics.idempotency.count,
     }),
-    observe: metrics.http,
-    log,
-    openApi: { ...ABOUT, version, isOpen },
   });
+};

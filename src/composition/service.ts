@@ -25,6 +25,7 @@ export type Service = {
   readonly foundation: Pick<Foundation, 'store' | 'files'>;
   readonly live: Configuration['live'];
   readonly pending: Execution['runtime']['pending'];
+  readonly work: Execution['runtime']['work'];
   /** @throws SettingsError when no request could be authenticated */
   assertReachable(): void;
   /**
@@ -74,6 +75,7 @@ export const openService = async (ofProcess: Process, stores: Stores): Promise<S
     foundation,
     live: config.live,
     pending: execution.runtime.pending,
+    work: execution.runtime.work,
     assertReachable: httpPart.assertReachable,
     start: (url) => start(parts, url),
     async serveMcp(pipes) {

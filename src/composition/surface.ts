@@ -11,7 +11,6 @@ import { createAccess } from '../identity/access/access.ts';
 import { createWholeScope } from '../identity/access/whole-scope.ts';
 import type { Identity } from '../identity/index.ts';
 import { createProviderPreview } from '../models/provider-preview.ts';
-import { createSharedRendering } from '../observability/metrics/shared-rendering.ts';
 import { type A2aAdapter, createA2aAdapter } from '../routes/a2a/adapter.ts';
 import { createConsole } from '../routes/console.ts';
 import { createManual } from '../routes/manual.ts';
@@ -27,6 +26,7 @@ import { createEvaluations } from './evaluations.ts';
 import type { Execution } from './execution.ts';
 import type { Foundation } from './foundation.ts';
 import type { IdentityProviders } from './issuers.ts';
+import { metricsText } from './metrics-text.ts';
 import type { Peers } from './peers.ts';
 import { consoleFolder, manualFolder, version } from './version.ts';
 
@@ -140,10 +140,7 @@ const createRouteDeps = (
     accessObserver,
     config: config.service,
     assistant,
-    metrics: {
-      render: createSharedRendering(metrics.render, RENDER_MS),
-      contentType: metrics.contentType,
-    },
+    metrics: metricsText(metrics),
     ...(runtimeStats && { runtimeStats }),
     ...(traces && { traces }),
     evals,
@@ -241,8 +238,3 @@ const createAdapters = (
   });
   return { a2a, mcp, stopReadings };
 };
-
-/**
- * Renderings are shared for this long: one takes tens of milliseconds with many agents, and any client may request it.
- */
-const RENDER_MS = 1000;

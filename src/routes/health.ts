@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { reply, route } from '../http/route.ts';
 import { ErrorBody } from '../schema/error-body.ts';
-import { type ClusterHealth, DatabaseHealth, MemberHealth } from '../schema/membership.ts';
+import { type ClusterHealth, DatabaseHealth, MemberHealth, type Membership } from '../schema/membership.ts';
 import { timerMs } from '../schema/timer.ts';
-import type { Store } from '../store/index.ts';
-import type { RouteDeps } from './route-deps.ts';
 
 /** Routes for load balancers and supervisors (runtime.md 15). They are served first, so they import no other routes. */
 
@@ -20,12 +18,17 @@ const Health = z
   })
   .meta({ id: 'Health', description: 'Whether the service accepts requests.' });
 
-export const healthRoutes = ({
-  store,
-  runtime,
-  membership,
-  settings,
-}: Pick<RouteDeps, 'store' | 'runtime' | 'membership' | 'settings'>) => [
+type HealthDeps = {
+  /** Rejects if the store does not accept a write. */
+  check(): Promise<void>;
+  /** False while interrupted runs are being read. */
+  isReady(): boolean;
+  /** Absent in embedded mode. */
+  membership: Membership | undefined;
+  timeoutMs: number;
+};
+
+export const healthRoutes = ({ check, isReady, membership, timeoutMs }: HealthDeps) => [
   route.get('/health', {
     id: 'getHealth',
     summary: 'Readiness: the store responds and recovery has read all interrupted runs',
@@ -40,11 +43,11 @@ export const healthRoutes = ({
         .meta({ description: '`active`: a member that only forwards is unhealthy' }),
     }),
     responses: { 200: Health, 400: ErrorBody, 503: Health },
-    async handle() {
-      const state = await probe(store, settings.health_store_timeout_ms);
-      const runtimeState = runtime.isReady() ? 'ok' : 'starting';
-      const components = { store: state, runtime: runtimeState, ...(membership?.health() ?? EMBEDDED) };
-      const isHealthy = state === 'ok' && runtimeState === 'ok' && SERVING.has(components.member);
+    async handle({ query: { role } }) {
+      const store = await probe(check, timeoutMs);
+      const runtime = isReady() ? 'ok' : 'starting';
+      const components = { store, runtime, ...(membership?.health() ?? EMBEDDED) };
+      const isHealthy = store === 'ok' && runtime === 'ok' && (membership?.canServe(role) ?? true);
       return isHealthy ? { status: 'healthy', components } : reply(503, { status: 'unhealthy', components });
     },
   }),
@@ -61,16 +64,13 @@ export const healthRoutes = ({
 
 const EMBEDDED: ClusterHealth = { database: 'none', member: 'none' };
 
-/** The states of a member in which it has the data. */
-const SERVING: ReadonlySet<ClusterHealth['member']> = new Set(['active', 'none']);
-
-const probe = async (store: Store, timeoutMs: number): Promise<'ok' | 'error' | 'timeout'> => {
+const probe = async (check: () => Promise<void>, timeoutMs: number): Promise<'ok' | 'error' | 'timeout'> => {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<'timeout'>((resolve) => {
     timer = setTimeout(resolve, timerMs(timeoutMs), 'timeout');
   });
   const answer = Promise.resolve()
-    .then(() => store.check())
+    .then(check)
     .then(
       () => 'ok' as const,
       () => 'error' as const,

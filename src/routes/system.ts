@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { textReply } from '../http/reply.ts';
 import { route } from '../http/route.ts';
 import type { RunStatus } from '../schema/run.ts';
 import { RunSummary, SystemInfo } from '../schema/system.ts';
+import { metricsRoute } from './metrics.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** Metrics and system (runtime.md 15). */
@@ -17,22 +17,7 @@ export const systemRoutes = ({
   settings,
   metrics,
 }: RouteDeps) => [
-  route.get('/metrics', {
-    id: 'getMetrics',
-    summary: 'Prometheus text',
-    description: 'Counters, gauges and histograms of the process, for a scraper.',
-    tag: 'health',
-    needs: 'observe',
-    anonymous: true,
-    responses: {
-      200: { description: 'Prometheus text format 0.0.4.', content: { 'text/plain': z.string() } },
-    },
-    async handle({ hold }) {
-      // A request that waits for the next rendering must not occupy a concurrency slot.
-      hold();
-      return textReply(await metrics.render(), metrics.contentType);
-    },
-  }),
+  metricsRoute(metrics),
   route.get('/v1/system/info', {
     id: 'getSystemInfo',
     summary: 'Version, scope and uptime',

@@ -16,6 +16,8 @@ export type Membership = {
   /** Null while it has not joined. */
   self(): { id: string; name: string } | null;
   health(): ClusterHealth;
+  /** Whether requests are answered: with the data here (`active`), or by forwarding them. */
+  canServe(role?: 'active'): boolean;
   members(): Members;
   /** Asks a member to take no more work and to leave. Returns false if there is no such live member. */
   drain(id: string): Promise<boolean>;
