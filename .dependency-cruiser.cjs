@@ -18,6 +18,7 @@ const modules = {
   'src/processes': [],
   'src/store': ['src/processes', 'src/schema'],
   'src/postgres': ['src/store', 'src/schema'],
+  'src/cluster': ['machines', 'src/postgres', 'src/store', 'src/http', 'src/schema'],
   'src/budgets': ['src/store', 'src/schema'],
   'src/models': ['machines', 'src/processes', 'src/schema'],
   'src/ai-sdk': ['src/models', 'src/schema'],

@@ -23,6 +23,7 @@ import { dispatchMachine } from './dispatch.ts';
 import { evalRunMachine } from './eval-run.ts';
 import { mcpConnectionMachine } from './mcp-connection.ts';
 import { mcpSessionMachine } from './mcp-session.ts';
+import { memberMachine } from './member.ts';
 import { pushDeliveryMachine } from './push-delivery.ts';
 import { remoteTaskMachine } from './remote-task.ts';
 import { responseMachine } from './response.ts';
@@ -38,6 +39,7 @@ export {
   evalRunMachine,
   mcpConnectionMachine,
   mcpSessionMachine,
+  memberMachine,
   pushDeliveryMachine,
   remoteTaskMachine,
   responseMachine,
@@ -68,6 +70,7 @@ export const machines = {
   'mcp-session': mcpSessionMachine,
   'eval-run': evalRunMachine,
   authorization: authorizationMachine,
+  member: memberMachine,
 } as const;
 
 /**
