@@ -1,4 +1,4 @@
-import type { Sink } from '../store/engine/sink.ts';
+import type { ShippedRow, Sink } from '../store/engine/sink.ts';
 import { createConnector } from './connection.ts';
 import { readDatabaseUrl } from './connection-options.ts';
 import { createLane, createLanes } from './lane.ts';
@@ -16,6 +16,7 @@ import type { Claimed, FenceRequest, MemberLoad, MembersView, MemberToJoin } fro
 import { type PrepareOptions, prepare } from './prepare.ts';
 import { refusalBy } from './refusals.ts';
 import { type CommitNotice, createSink } from './sink.ts';
+import { readRows } from './snapshot.ts';
 import { createStatements } from './statements.ts';
 
 export type DatabaseOptions = {
@@ -51,6 +52,8 @@ export type Database = {
   members(): Promise<MembersView>;
   /** Ends the membership of another, unless its beat has changed. Returns whether this call has ended it. */
   fence(request: FenceRequest): Promise<boolean>;
+  /** Reads all rows as of one moment, page by page. @throws ServerError, ConnectionLost */
+  rows(): AsyncIterable<readonly ShippedRow[]>;
   /** Frees lineages whose members have ended, so many at once. Returns their number. */
   free(limit: number): Promise<number>;
   /** Ends all connections. A commit without a known outcome resolves as `abandoned`. */
@@ -77,6 +80,8 @@ export type Membership = {
 
 /** How long the start waits for one answer. */
 const PREPARE_TIMEOUT_MS = 30_000;
+/** The longest wait for one page of rows. */
+const ROWS_TIMEOUT_MS = 30_000;
 /** A connection that has not answered for so long is not waited for. */
 const LONGEST_TIMEOUT_MS = 5000;
 
@@ -141,6 +146,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     join,
     members: () => readMembers(shared),
     fence: (request) => fenceRow(shared, request),
+    rows: () => readRows(connector, { schema, timeoutMs: ROWS_TIMEOUT_MS }),
     free: (limit) => freeLineages(shared, limit),
     close() {
       for (const membership of memberships) membership.close();
