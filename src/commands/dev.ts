@@ -8,7 +8,7 @@ import { mergeRecords, NO_RECORDS } from '../configuration/records.ts';
 import { devRecords } from '../configuration/seed.ts';
 import { appInput, type TroupeConfig } from '../embedding/config.ts';
 import { Invalid } from '../schema/outcome.ts';
-import type { Settings } from '../settings/index.ts';
+import { assertShared, type Settings } from '../settings/index.ts';
 import { pageOf, renderBanner, TOKEN_FILE, tryText } from './banner.ts';
 import { loadConfigFile } from './config-file.ts';
 import { takeEnvironment } from './environment.ts';
@@ -29,6 +29,7 @@ export const devCommand = withSettingFlags(new Command('dev'))
     const env = takeEnvironment({ keepShared: path !== undefined });
     const inputOf = async (config: TroupeConfig): Promise<AppInput> => {
       const settings = await readSettings(givenFlags(options), env, settingsOf(config, watch));
+      assertShared(settings);
       settings.AdminApiConfig.bearer_token ??= await keptToken(settings.storage_dir);
       const input = appInput({ env, ...config }, settings);
       const model = env.SERVICE_SEED_MODEL ?? env.AGENT_MODEL;

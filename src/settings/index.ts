@@ -12,7 +12,7 @@ export { SettingsError } from './error.ts';
 export { settingFlags, settingsHelp, settingsMarkdown } from './help.ts';
 export { isOnLoopback, listenAddress, tcpAddress } from './kinds.ts';
 export { entriesFrom, loadSettings, type SettingsInput, settingsFrom } from './parse.ts';
-export { assertStartable } from './rules.ts';
+export { assertShared, assertStartable } from './rules.ts';
 export { type Environment, secretVariables, withSecretFiles } from './secret-files.ts';
 export type { SettingKey, Settings } from './table.ts';
 export { unknownVariables } from './variables.ts';

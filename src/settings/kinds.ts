@@ -37,7 +37,7 @@ const itemsOf = (text: string): string[] | undefined => {
   return items.length > 0 ? items : undefined;
 };
 
-const scalar = <T>(kind: Omit<Kind<T>, 'fromText'>): Kind<T> => ({ ...kind, fromText: trimmed });
+export const scalar = <T>(kind: Omit<Kind<T>, 'fromText'>): Kind<T> => ({ ...kind, fromText: trimmed });
 
 export const integer = ({ min, max }: { min?: number; max?: number } = {}): Kind<number> => {
   const lowest = min ?? 0;
@@ -76,8 +76,14 @@ export const boolean = (): Kind<boolean> =>
       ]),
   });
 
-export const text = (): Kind<string> =>
-  scalar({ type: 'string', allowed: 'a string', placeholder: 'text', schema: () => z.string().min(1) });
+/** `min`: characters. */
+export const text = ({ min = 1 }: { min?: number } = {}): Kind<string> =>
+  scalar({
+    type: min === 1 ? 'string' : `string ≥ ${min} characters`,
+    allowed: min === 1 ? 'a string' : `a string of at least ${min} characters`,
+    placeholder: 'text',
+    schema: () => z.string().min(min),
+  });
 
 export const commandLine = (): Kind<string[]> =>
   scalar({

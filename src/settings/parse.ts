@@ -97,7 +97,9 @@ const settle = (
   earlier: readonly string[],
 ): Settings => {
   const problems = [...earlier, ...unknownIn(source)];
-  const values = settingRows.map((row) => [row.key, validated(row, find(row), problems)] as const);
+  const given = new Map(settingRows.map((row) => [row.key, find(row)]));
+  const values = settingRows.map((row) => [row.key, validated(row, given.get(row.key), problems)] as const);
+  problems.push(...withoutNeeded(given, new Map(values)));
   const entries = parseEntries(
     (list) => at(source.tree, source.entriesKey(list)),
     (place) => source.nameOf(source.entriesKey(place)),
@@ -111,6 +113,19 @@ const settle = (
   if (conflicts.length > 0) throw new SettingsError(conflicts);
   return settings;
 };
+
+/** A program may pass all settings, including those that have their defaults. */
+const withoutNeeded = (
+  given: ReadonlyMap<string, GivenValue | undefined>,
+  values: ReadonlyMap<string, unknown>,
+): string[] =>
+  settingRows.flatMap((row) => {
+    const where = given.get(row.key)?.where;
+    const needed = settingRows.find(({ key }) => key === row.needs);
+    if (where === undefined || !needed || given.get(needed.key)) return [];
+    if (values.get(row.key) === row.default) return [];
+    return [`${where}: has no effect without ${needed.env} (${needed.key}); allowed: both or neither`];
+  });
 
 const validated = (row: Setting, given: GivenValue | undefined, problems: string[]): unknown => {
   if (!given) return structuredClone(row.default);

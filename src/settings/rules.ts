@@ -1,5 +1,7 @@
+import { isLoopback } from '../schema/loopback.ts';
 import { SettingsError } from './error.ts';
 import { issuerProblems } from './issuer-rules.ts';
+import { isOnLoopback } from './kinds.ts';
 import type { Settings } from './table.ts';
 
 type Rule = { broken(settings: Settings): boolean; problem(settings: Settings): string };
@@ -24,7 +26,27 @@ const crossRules: readonly Rule[] = [
     broken: ({ tls, http_addr }) => tls.cert_file !== undefined && http_addr.startsWith('unix:'),
     problem: () => `${TLS_CERT_FILE}: not allowed with a Unix socket as SERVICE_HTTP_ADDR (http_addr)`,
   },
+  {
+    broken: ({ database, trace }) => database.url !== undefined && trace.sink_dir !== undefined,
+    problem: () =>
+      `SERVICE_PERSISTENT_SINK_DIR (trace.sink_dir): not allowed with ${DATABASE_URL}: traces are in the database`,
+  },
+  {
+    broken: ({ database, member, http_addr }) =>
+      database.url !== undefined && member.url === undefined && !isOnLoopback(http_addr),
+    problem: ({ http_addr }) =>
+      `SERVICE_MEMBER_URL (member.url): missing; required with ${DATABASE_URL} unless SERVICE_HTTP_ADDR (http_addr) ` +
+      `is a loopback address, and it is ${http_addr}`,
+  },
+  {
+    broken: ({ member, cluster }) =>
+      member.url !== undefined && !isLoopback(new URL(member.url).hostname) && cluster.secret === undefined,
+    problem: () =>
+      'SERVICE_CLUSTER_SECRET (cluster.secret): missing; required unless SERVICE_MEMBER_URL (member.url) is a loopback address',
+  },
 ];
+
+const DATABASE_URL = 'SERVICE_DATABASE_URL (database.url)';
 
 const TLS_CERT_FILE = 'SERVICE_TLS_CERT_FILE (tls.cert_file)';
 const TLS_KEY_FILE = 'SERVICE_TLS_KEY_FILE (tls.key_file)';
@@ -43,5 +65,13 @@ export const assertStartable = ({ AdminApiConfig: admin }: Settings): void => {
   if (!exposed || admin.bearer_token !== undefined) return;
   throw new SettingsError([
     'admin, config, trace, and eval APIs require SERVICE_ADMIN_API_BEARER_TOKEN when any admin surface is exposed',
+  ]);
+};
+
+/** `troupe dev` generates a token for each data directory, and the members of a cluster need the same one. */
+export const assertShared = ({ database, AdminApiConfig: admin }: Settings): void => {
+  if (database.url === undefined || admin.bearer_token !== undefined) return;
+  throw new SettingsError([
+    `SERVICE_ADMIN_API_BEARER_TOKEN (AdminApiConfig.bearer_token): missing; required with ${DATABASE_URL}, because all members need the same one`,
   ]);
 };

@@ -14,6 +14,8 @@ export type Setting<K extends string = string, T = unknown> = {
   /** Unit, if the name does not end in it. */
   unit?: string;
   secret?: true;
+  /** Key of the setting without which this one has no effect, and is rejected. */
+  needs?: string;
   /** Sources that cannot set it. */
   not?: 'flag or file' | 'file';
   doc: string;

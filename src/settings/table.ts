@@ -1,6 +1,7 @@
 import type { Entries } from './entries.ts';
 import { a2aSettings } from './rows/a2a.ts';
 import { adminSettings } from './rows/admin.ts';
+import { clusterSettings } from './rows/cluster.ts';
 import { configurationSettings } from './rows/configuration.ts';
 import { evalSettings } from './rows/evals.ts';
 import { fileSettings } from './rows/files.ts';
@@ -17,6 +18,7 @@ import type { Setting } from './setting.ts';
 /** The table, in the order of the help and the manual. */
 export const settingGroups = [
   { title: 'Server', rows: serverSettings },
+  { title: 'Cluster', rows: clusterSettings },
   { title: 'Admin API', rows: adminSettings },
   { title: 'Identity', rows: identitySettings },
   { title: 'Configuration', rows: configurationSettings },

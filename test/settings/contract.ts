@@ -34,6 +34,16 @@ export const contractRows: readonly ContractRow[] = [
   ['SERVICE_SSE_BUFFER_SIZE', 'sse_buffer_size', 'int ≥ 1, frames', '4096'],
   ['SERVICE_REPLAY_BUFFER_CAPACITY', 'replay_buffer_capacity', 'int ≥ 1, frames', '1024'],
   ['SERVICE_REPLAY_BUFFER_IDLE_SECS', 'replay_buffer_idle_secs', 'int ≥ 1', '300'],
+  // The rows of cluster.md 1.1.
+  ['SERVICE_DATABASE_URL', 'database.url', 'URL, *secret*', 'unset'],
+  ['SERVICE_DATABASE_SCHEMA', 'database.schema', 'identifier', 'troupe'],
+  ['SERVICE_DATABASE_POOLED', 'database.pooled', 'bool', 'false'],
+  ['SERVICE_DATABASE_POOL_SIZE', 'database.pool_size', 'int ≥ 2', '8'],
+  ['SERVICE_MEMBER_NAME', 'member.name', 'string', 'the name of the host'],
+  ['SERVICE_MEMBER_URL', 'member.url', 'URL', 'http_addr if it is a loopback address, otherwise required'],
+  ['SERVICE_CLUSTER_SECRET', 'cluster.secret', 'string ≥ 32 characters, *secret*', 'unset'],
+  ['SERVICE_LEASE_TTL_MS', 'cluster.lease_ttl_ms', 'int ≥ 2000', '10000'],
+  ['SERVICE_COPY_DIR', 'cluster.copy_dir', 'path', 'a new folder for temporary files'],
   ['SERVICE_ADMIN_API_BEARER_TOKEN', 'AdminApiConfig.bearer_token', 'string, *secret*', 'unset'],
   [
     'SERVICE_ADMIN_CORS_ALLOWED_ORIGINS',

@@ -42,8 +42,12 @@ t.test('every secret, and every key of a provider, can be in a file', async (t) 
   ])
     t.ok(variables.includes(name), name);
   const issuers = '[{"id":"acme","issuer":"https://login.acme.example","audiences":["a"]}]';
-  const contentOf = (name: string): string =>
-    name === 'SERVICE_IDENTITY_ISSUERS' ? issuers : `value of ${name}`;
+  const contents: Record<string, string> = {
+    SERVICE_IDENTITY_ISSUERS: issuers,
+    SERVICE_DATABASE_URL: 'postgresql://troupe:secret@localhost/troupe',
+    SERVICE_CLUSTER_SECRET: 'x'.repeat(32),
+  };
+  const contentOf = (name: string): string => contents[name] ?? `value of ${name}`;
   for (const name of variables) writeFileSync(join(dir, name), `${contentOf(name)}\n`);
   const env = Object.fromEntries(variables.map((name) => [`${name}_FILE`, join(dir, name)]));
   withEnvironment(t, env);

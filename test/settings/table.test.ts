@@ -39,6 +39,7 @@ t.test('the manual groups its tables under headings', async (t) => {
   const headings = settingsMarkdown().match(/^### .*$/gm);
   t.strictSame(headings, [
     '### Server',
+    '### Cluster',
     '### Admin API',
     '### Identity',
     '### Configuration',
@@ -97,6 +98,8 @@ t.test('the help of a secret says that a flag is visible to every user of the ho
     warned.map(({ name }) => name),
     [
       'secrets-key',
+      'database-url',
+      'cluster-secret',
       'admin-api-bearer-token',
       'identity-issuers',
       'a2a-extended-card-bearer-token',
@@ -111,6 +114,9 @@ const FOLLOWS = [
   'a model of OpenAI, or the first that OPENAI_BASE_URL lists',
   'openai_resp at OpenAI, else openai',
   'true unless http_addr is a loopback address',
+  'the name of the host',
+  'http_addr if it is a loopback address, otherwise required',
+  'a new folder for temporary files',
 ];
 
 t.test('without values every setting has its default, under its key', async (t) => {
