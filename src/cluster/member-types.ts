@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import type { MemberState } from '../../machines/member.ts';
-import type { DatabaseOptions } from '../postgres/index.ts';
+import type { Agreed, DatabaseOptions } from '../postgres/index.ts';
 import type { Clock } from '../schema/clock.ts';
 import type { ServiceLog } from '../schema/log-events.ts';
 import type { ShippedRow, Sink } from '../store/engine/sink.ts';
@@ -36,16 +36,8 @@ export type Served = {
 /** Numbers for the list of members. */
 export type ServedFigures = { executing: number; waiting: number; copyBytes: number; lineages: number };
 
-/** Values that must be the same for all members. The database has a hash of each. */
-export type Agreed = {
-  /** The key that encrypts stored secrets. */
-  secrets_check: string | undefined;
-  /** By the names of their variables. */
-  settings_hash: Readonly<Record<string, string | undefined>>;
-};
-
 export type MemberOptions = {
-  database: Omit<DatabaseOptions, 'observe' | 'warn' | 'agreed'>;
+  database: Omit<DatabaseOptions, 'observe' | 'warn' | 'agreed' | 'failed'>;
   /** Need not be unique. */
   name: string;
   /** Address for other members: `http://host:port`. */

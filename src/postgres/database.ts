@@ -1,9 +1,11 @@
 import type { ShippedRow, Sink } from '../store/engine/sink.ts';
+import type { Agreed } from './agreement.ts';
 import { createConnector } from './connection.ts';
 import { readDatabaseUrl } from './connection-options.ts';
 import { createLane, createLanes } from './lane.ts';
 import {
   claimLineages,
+  drainRow,
   fenceRow,
   freeLineages,
   joinRow,
@@ -13,6 +15,7 @@ import {
   renewRow,
 } from './member-rows.ts';
 import type { Claimed, FenceRequest, MemberLoad, MembersView, MemberToJoin } from './members.ts';
+import { type ConnectionUse, observeConnectors } from './observed.ts';
 import { type PrepareOptions, prepare } from './prepare.ts';
 import { refusalBy } from './refusals.ts';
 import { type CommitNotice, createSink } from './sink.ts';
@@ -32,6 +35,8 @@ export type DatabaseOptions = {
   leaseTtlMs: number;
   /** `power`: the setting of the server; `process`: without the wait for a standby server. */
   durability: 'process' | 'power';
+  /** Settings that are refused when they differ from those of the other members; unset = not checked. */
+  agreed?: Agreed;
   /** The time that is stored in rows; nothing is decided by it. */
   now(): number;
   /** Returns an id that no member, and no cluster, has had. */
@@ -40,6 +45,8 @@ export type DatabaseOptions = {
   warn(message: string): void;
   /** Receives each commit that got no answer, and later how it has ended. */
   observe(notice: CommitNotice): void;
+  /** Receives the class of each error of the database, see `observed.ts`. */
+  failed?(errorClass: string): void;
 };
 
 export type Database = {
@@ -52,8 +59,16 @@ export type Database = {
   members(): Promise<MembersView>;
   /** Ends the membership of another, unless its beat has changed. Returns whether this call has ended it. */
   fence(request: FenceRequest): Promise<boolean>;
-  /** Reads all rows as of one moment, page by page. @throws ServerError, ConnectionLost */
-  rows(): AsyncIterable<readonly ShippedRow[]>;
+  /** Makes a live member drain, which it reads. Returns whether there is one. */
+  drain(id: string): Promise<boolean>;
+  /**
+   * Reads all rows as of one moment, page by page. The signal ends it, and its connection, at once.
+   *
+   * @throws DatabaseRefused for a schema that is not ready, ServerError, ConnectionLost
+   */
+  rows(signal?: AbortSignal): AsyncIterable<readonly ShippedRow[]>;
+  /** The number of open connections by their use. */
+  connections(): ReadonlyMap<ConnectionUse, number>;
   /** Frees lineages whose members have ended, so many at once. Returns their number. */
   free(limit: number): Promise<number>;
   /** Ends all connections. A commit without a known outcome resolves as `abandoned`. */
@@ -81,7 +96,6 @@ export type Membership = {
 /** How long the start waits for one answer. */
 const PREPARE_TIMEOUT_MS = 30_000;
 /** The longest wait for one page of rows. */
-const ROWS_TIMEOUT_MS = 30_000;
 /** A connection that has not answered for so long is not waited for. */
 const LONGEST_TIMEOUT_MS = 5000;
 
@@ -94,7 +108,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   const { schema, pooled, leaseTtlMs, durability, poolSize, newId } = options;
   const connection = readDatabaseUrl(options.url);
   if (connection.warning !== undefined) options.warn(connection.warning);
-  const connector = createConnector(connection);
+  const connectors = observeConnectors(createConnector(connection), options.failed ?? (() => {}));
   const statements = createStatements(options);
   const timeoutMs = Math.min(leaseTtlMs / 2, LONGEST_TIMEOUT_MS);
   const toPrepare: PrepareOptions = {
@@ -104,22 +118,24 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     durability,
     newClusterId: newId(),
     timeoutMs: PREPARE_TIMEOUT_MS,
+    agreed: options.agreed,
   };
-  const cluster = await prepare(connector, toPrepare).catch((error: unknown) => {
+  const cluster = await prepare(connectors.of('start'), toPrepare).catch((error: unknown) => {
     throw refusalBy(error, connection);
   });
-  const shared: Rows = { lane: createLanes(connector, poolSize), statements, timeoutMs };
+  const shared: Rows = { lane: createLanes(connectors.of('pool'), poolSize), statements, timeoutMs };
   const memberships = new Set<Membership>();
 
   const join = async (member: MemberToJoin): Promise<Membership> => {
-    const lease: Rows = { lane: createLane(connector), statements, timeoutMs };
+    const lease: Rows = { lane: createLane(connectors.of('lease')), statements, timeoutMs };
     const id = newId();
     const slot = await joinRow(lease, { id, now: options.now(), member }).catch((error: unknown) => {
       lease.lane.close();
       throw error;
     });
     const { observe } = options;
-    const sink = createSink({ member: id, lane: createLane(connector), statements, timeoutMs, observe });
+    const commits = createLane(connectors.of('commit'));
+    const sink = createSink({ member: id, lane: commits, statements, timeoutMs, observe });
     const membership: Membership = {
       id,
       slot,
@@ -146,7 +162,9 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     join,
     members: () => readMembers(shared),
     fence: (request) => fenceRow(shared, request),
-    rows: () => readRows(connector, { schema, timeoutMs: ROWS_TIMEOUT_MS }),
+    drain: (id) => drainRow(shared, id),
+    rows: (signal) => readRows(connectors.of('load'), { schema, timeoutMs: LONGEST_TIMEOUT_MS, signal }),
+    connections: connectors.open,
     free: (limit) => freeLineages(shared, limit),
     close() {
       for (const membership of memberships) membership.close();

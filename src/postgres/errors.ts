@@ -1,6 +1,13 @@
 /** The database cannot be used by this process. The message is one line for the operator, and has no secret. */
 export class DatabaseRefused extends Error {
   override readonly name = 'DatabaseRefused';
+  /** Whether another attempt may succeed without a change: the server is down, starts, or has no free connection. */
+  readonly isTemporary: boolean;
+
+  constructor(message: string, options: { cause?: unknown; isTemporary?: boolean } = {}) {
+    super(message, { cause: options.cause });
+    this.isTemporary = options.isTemporary ?? false;
+  }
 }
 
 /** The server has answered a statement with an error: nothing of that statement is in the database. */

@@ -45,6 +45,8 @@ export const leaveRow = async (rows: Rows, id: string, reason: string): Promise<
 export const fenceRow = (rows: Rows, request: FenceRequest): Promise<boolean> =>
   isDone(rows, rows.statements.fence(request));
 
+export const drainRow = (rows: Rows, id: string): Promise<boolean> => isDone(rows, rows.statements.drain(id));
+
 export const freeLineages = async (rows: Rows, limit: number): Promise<number> => {
   const [row] = await rows.lane.query<{ freed: number }>(rows.statements.free(limit), rows.timeoutMs);
   return row?.freed ?? 0;

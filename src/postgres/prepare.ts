@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type Agreed, agree } from './agreement.ts';
 import type { Connection, Connector } from './connection.ts';
 import { DatabaseRefused, ServerError } from './errors.ts';
 import { quotedSchema } from './identifier.ts';
@@ -15,6 +16,7 @@ export type PrepareOptions = {
   /** The id of the cluster when this member makes the schema. */
   newClusterId: string;
   timeoutMs: number;
+  agreed?: Agreed | undefined;
 };
 
 /** Checks the server and the schema, and makes what is missing. @throws DatabaseRefused, ServerError, ConnectionLost */
@@ -24,7 +26,10 @@ export const prepare = async (connector: Connector, options: PrepareOptions): Pr
     const serverVersion = await checkServer(connection, options);
     await prepareSchema(connection, options);
     if (!options.pooled) await checkNames(connector, connection, options);
-    return { id: await checkMeta(connection, options), serverVersion };
+    const id = await checkMeta(connection, options);
+    const { agreed, schema, timeoutMs } = options;
+    if (agreed) await agree(connection, { schema, clusterId: id, agreed, timeoutMs });
+    return { id, serverVersion };
   } finally {
     connection.destroy();
   }

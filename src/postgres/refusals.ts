@@ -27,7 +27,20 @@ const UNEXPLAINED: readonly { text: RegExp; explanation: string }[] = [
 export const refusalBy = (error: unknown, options: ConnectionOptions): DatabaseRefused => {
   if (error instanceof DatabaseRefused) return error;
   const reason = withoutSecret(reasonOf(error, options), options).replace(/\s+/g, ' ');
-  return new DatabaseRefused(`cannot use the database ${databaseName(options)}: ${reason}`, { cause: error });
+  return new DatabaseRefused(`cannot use the database ${databaseName(options)}: ${reason}`, {
+    cause: error,
+    isTemporary: isTemporary(error),
+  });
+};
+
+/** The server ends, starts or has no free connection; or nothing listens at its address. */
+const TEMPORARY =
+  /^(?:08|53|57P0[1-5]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT)/;
+
+const isTemporary = (error: unknown): boolean => {
+  const code = codeOf(error);
+  if (code !== '') return TEMPORARY.test(code);
+  return error instanceof ConnectionLost && !UNEXPLAINED.some(({ text }) => text.test(error.message));
 };
 
 const reasonOf = (error: unknown, options: ConnectionOptions): string => {

@@ -25,7 +25,8 @@ export type MemberSink = Sink & {
 /** A commit without an answer, and later its outcome. */
 export type CommitNotice =
   | { type: 'unknown'; number: number }
-  | { type: 'settled'; number: number; outcome: Outcome };
+  /** `wasOpen`: the database did not have it, so that it was sent again. */
+  | { type: 'settled'; number: number; outcome: Outcome; wasOpen: boolean };
 
 export type SinkOptions = {
   member: string;
@@ -154,11 +155,14 @@ const settleWay = async (way: Way): Promise<Settled | undefined> => {
   const { closing, observe } = way.state;
   let state: SettleState = FIRST_STATE;
   let isUnknown = false;
+  let wasOpen = false;
   let fruitless = 0;
   while (state.at !== 'settled') {
     if (closing.signal.aborted) return undefined;
     const event: SettleEvent = await STEPS[state.at](way);
+    const wasAsking = state.at === 'asking';
     state = settle(state, event);
+    wasOpen ||= wasAsking && state.at === 'sending';
     if (!isUnknown && state.at === 'asking') {
       isUnknown = true;
       observe({ type: 'unknown', number: way.number });
@@ -169,7 +173,7 @@ const settleWay = async (way: Way): Promise<Settled | undefined> => {
       await pause(wait, undefined, { signal: closing.signal }).catch(() => {});
     }
   }
-  if (isUnknown) observe({ type: 'settled', number: way.number, outcome: state.outcome });
+  if (isUnknown) observe({ type: 'settled', number: way.number, outcome: state.outcome, wasOpen });
   return state;
 };
 

@@ -1,5 +1,6 @@
 import type { ShippedRow } from '../store/engine/sink.ts';
 import type { Connection, Connector } from './connection.ts';
+import { ConnectionLost, DatabaseRefused } from './errors.ts';
 import { quotedSchema } from './identifier.ts';
 
 /**
@@ -14,34 +15,51 @@ import { quotedSchema } from './identifier.ts';
 const PAGE_ROWS = 2000;
 const PAGE_BYTES = 8 * 2 ** 20;
 
+/** Values can be large, and a server that has just started reads from its disk. */
+const PAGE_TIMEOUT_MS = 60_000;
+
 export type SnapshotOptions = {
   schema: string;
-  /** The longest time for one page, in milliseconds. */
+  /** The longest time to connect, in milliseconds. */
   timeoutMs: number;
+  /** Ends the snapshot, and its connection, at once. */
+  signal?: AbortSignal | undefined;
 };
 
-/** @throws ServerError, ConnectionLost */
+/** @throws DatabaseRefused for a schema that is not ready, ServerError, ConnectionLost */
 export async function* readRows(
   connector: Connector,
-  { schema, timeoutMs }: SnapshotOptions,
+  { schema, timeoutMs, signal }: SnapshotOptions,
 ): AsyncGenerator<readonly ShippedRow[], void> {
+  if (signal?.aborted) throw new ConnectionLost('the load has ended', { wasSent: false });
   const text = pageText(schema);
-  const connection = await connector.open(timeoutMs);
+  const connection = await connector.open(timeoutMs, signal);
+  const abort = (): void => connection.destroy();
+  signal?.addEventListener('abort', abort);
   try {
     await begin(connection, timeoutMs);
+    await assertReady(connection, schema);
     let after: Position = FIRST;
     for (;;) {
       const statement = { text, values: [after.kind, after.key] };
-      const rows = (await connection.query<StoredRow>(statement, timeoutMs)).map(shippedRow);
+      const rows = (await connection.query<StoredRow>(statement, PAGE_TIMEOUT_MS)).map(shippedRow);
       const last = rows.at(-1);
       if (!last) return;
       yield rows;
       after = last;
     }
   } finally {
+    signal?.removeEventListener('abort', abort);
     connection.destroy();
   }
 }
+
+const assertReady = async (connection: Connection, schema: string): Promise<void> => {
+  const text = `SELECT FROM ${quotedSchema(schema)}."meta" WHERE name = 'ready' AND value = 'true'`;
+  const rows = await connection.query({ text, values: [] }, PAGE_TIMEOUT_MS);
+  if (rows.length === 0)
+    throw new DatabaseRefused(`the schema '${schema}' is not ready: a copy into it is not complete`);
+};
 
 /** A slow reader must not lose its snapshot to a limit of the server. */
 const begin = async (connection: Connection, timeoutMs: number): Promise<void> => {

@@ -12,6 +12,8 @@ export type Statements = {
   join(id: string, joinedAt: number, member: MemberToJoin): Statement;
   renew(id: string, load: MemberLoad): Statement;
   leave(id: string, reason: string): Statement;
+  /** Makes a live member drain. */
+  drain(id: string): Statement;
   members(): Statement;
   claim(id: string, lineages: readonly bigint[]): Statement;
   fence(request: FenceRequest): Statement;
@@ -41,6 +43,9 @@ export const createStatements = ({ schema, pooled, durability }: StatementOption
     join: `${durably}${call('join_1', 6)} AS slot`,
     renew: `SELECT ${call('renew_1', 3)} AS done`,
     leave: `${durably}${call('leave_1', 2)} AS done`,
+    drain: `WITH drained AS (
+      UPDATE ${inSchema}."member" SET state = 'draining' WHERE id = $1 AND state = 'live' RETURNING id
+    ) SELECT EXISTS (SELECT FROM drained) AS done`,
     members: membersText(inSchema),
     claim: `SELECT id, owner FROM ${call('claim_1', 2)}`,
     fence: `${durably}${call('fence_1', 3)} AS done`,
@@ -54,6 +59,7 @@ export const createStatements = ({ schema, pooled, durability }: StatementOption
       statement('join_1', texts.join, [id, name, url, state, program, joinedAt]),
     renew: (id, { commons, load }) => statement('renew_1', texts.renew, [id, commons, JSON.stringify(load)]),
     leave: (id, reason) => statement('leave_1', texts.leave, [id, reason]),
+    drain: (id) => statement('drain_1', texts.drain, [id]),
     members: () => statement('members_1', texts.members, []),
     claim: (id, lineages) => statement('claim_1', texts.claim, [id, bigintArray(lineages)]),
     fence: ({ member, beat, reason }) => statement('fence_1', texts.fence, [member, beat, reason]),

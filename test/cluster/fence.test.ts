@@ -125,7 +125,7 @@ const checkFence = async (t: Test, way: Way): Promise<void> => {
     t.strictSame(resultsOf(await shipped), ['applied']);
     t.strictSame(database.notices, [
       { type: 'unknown', number: 1 },
-      { type: 'settled', number: 1, outcome: 'applied' },
+      { type: 'settled', number: 1, outcome: 'applied', wasOpen: false },
     ]);
     t.strictSame(resultsOf(await member.sink.ship([put('y')])), ['applied'], 'the next commit follows');
     t.equal(postgres.sql(name, 'SELECT string_agg(no::text, $$,$$ ORDER BY no) FROM troupe.commit'), '0,1,2');
@@ -139,7 +139,10 @@ const checkFence = async (t: Test, way: Way): Promise<void> => {
     const shipped = member.sink.ship([put('x', { kind: MESSAGE_KIND })]);
     await cut;
     t.strictSame(resultsOf(await shipped), ['applied']);
-    t.equal(database.notices.length, 2, 'unknown, then settled');
+    t.strictSame(database.notices, [
+      { type: 'unknown', number: 1 },
+      { type: 'settled', number: 1, outcome: 'applied', wasOpen: true },
+    ]);
     t.equal(postgres.sql(name, 'SELECT count(*) FROM troupe.row'), '1');
     t.equal(member.committed, 1);
   });
