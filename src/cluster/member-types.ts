@@ -83,7 +83,7 @@ export type Member = {
 
 export type MemberEnd = { state: 'gone' | 'refused'; reason: string };
 
-/** The answer of `GET /v1/system/members` of a cluster (cluster.md 1.3). */
+/** The answer of `GET /v1/system/members` of a cluster. */
 export type ClusterView = {
   mode: 'postgres';
   /** `status`: of the last read. */
@@ -119,7 +119,7 @@ export type MemberView = {
 /** Why a membership has ended without being asked to. */
 export type FencedWhy = 'silent' | 'behind' | 'copy' | 'asked';
 
-/** The metrics of a member (cluster.md 14). Durations are in seconds. */
+/** The metrics of a member. Durations are in seconds. */
 export type MemberMetrics = {
   /** Reads values until the returned function is called. */
   read(readings: MemberReadings): () => void;

@@ -245,6 +245,50 @@ export const LOG_EVENTS = {
   },
   'trace.write_failed': { level: 'warn', message: 'could not write trace events' },
   'trace.prune_failed': { level: 'warn', message: 'could not remove expired traces' },
+  'cluster.connection_not_safe': { level: 'warn', message: 'the connection to the database is not safe' },
+  'cluster.secrets_not_encrypted': {
+    level: 'warn',
+    message: 'SERVICE_SECRETS_KEY is not set: provider keys are stored in the database as they are',
+  },
+  'cluster.database_unavailable': {
+    level: 'warn',
+    message: 'could not connect to the database; trying again',
+  },
+  'cluster.joined': { level: 'info', message: 'member joined the cluster' },
+  'cluster.name_taken': { level: 'warn', message: 'another live member has the same name' },
+  'cluster.active': { level: 'info', message: 'member is active' },
+  'cluster.took_over': { level: 'info', message: 'member took over from another one' },
+  'cluster.sound': { level: 'info', message: 'the database responds to the active member again' },
+  'cluster.doubtful': { level: 'warn', message: 'the database does not respond to the active member' },
+  'cluster.isolated': {
+    level: 'warn',
+    message: 'the lease of the active member may be over; requests are rejected until the database responds',
+  },
+  'cluster.member_fenced': { level: 'warn', message: 'ended the membership of a silent member' },
+  'cluster.fenced': {
+    level: 'error',
+    message: 'the membership has ended; the service ends without a write and the member joins again',
+  },
+  'cluster.fenced_repeatedly': {
+    level: 'error',
+    message: 'several memberships have ended in ten minutes; the host may be overloaded',
+  },
+  'cluster.behind': {
+    level: 'error',
+    message:
+      'the database lacks an acknowledged commit of this member: it was restored or failed over with a loss',
+  },
+  'cluster.copy_broken': {
+    level: 'error',
+    message:
+      'could not write a commit to the copy of the data; the member leaves the cluster and joins again',
+  },
+  'cluster.load_failed': {
+    level: 'error',
+    message: 'could not start the service on the data of the database',
+  },
+  'cluster.draining': { level: 'info', message: 'member is leaving the cluster' },
+  'cluster.left': { level: 'info', message: 'member left the cluster' },
   'stats.write_failed': {
     level: 'warn',
     message: 'could not store agent statistics; retrying with the next bucket',

@@ -7,7 +7,7 @@ import { startPostgres } from './postgres.ts';
 import { NO_POSTGRES } from './programs.ts';
 import { startProxy } from './proxy.ts';
 
-/** The load of all rows, and what members agree on (cluster.md 1.1, 7). */
+/** The load of all rows, and what members agree on (cluster.md 1.1). */
 
 const ROWS = 4100;
 

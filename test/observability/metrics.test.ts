@@ -217,6 +217,7 @@ t.test('a series with labels appears with its first observation, others exist fr
     'service_audit_write_failures_total',
     'service_blobs_removed_total',
     'service_build_info{version="unknown"}',
+    'service_cluster_takeovers_total',
     'service_files',
     'service_files_bytes',
     'service_http_request_buffer_bytes',

@@ -145,6 +145,8 @@ export const createReading = <const N extends LabelNames>(
     ...declare(families, 'gauge', labels, reading),
     collect() {
       this.reset();
+      // Without labels prom-client starts with a series of zero.
+      if (labels.length === 0) this.remove();
       for (const [value, ...values] of read()) {
         this.set(Object.fromEntries(labels.map((name, i) => [name, values[i] ?? ''])), value);
       }

@@ -4,6 +4,7 @@ import type { KeyedResult } from '../../schema/idempotency.ts';
 import type { Usage } from '../../schema/run-event.ts';
 import { inferences, quick, runs } from './bounds.ts';
 import { createBudgetMetrics } from './budget-metrics.ts';
+import { createClusterMetrics } from './cluster-metrics.ts';
 import {
   createCounter,
   createDurations,
@@ -322,6 +323,7 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
     mailbox: createMailboxMetrics(families),
     audit: createAuditMetrics(families),
     budgets: createBudgetMetrics(families),
+    cluster: createClusterMetrics(families),
     files: createFileMetrics(families),
     mcpServers: createMcpServerMetrics(families),
     threads: createThreadMetrics(families),
