@@ -33,8 +33,8 @@ export type ExchangeContext = {
   readonly ended?: ((exchange: Exchange) => void) | undefined;
   /** Receives errors that a listener throws outside of any caller that could catch them. */
   readonly report: (error: unknown) => void;
-  /** Connections are encrypted: browsers are asked to use no other. */
-  readonly isSecure: boolean;
+  /** Name of this member of a cluster, which every response states; absent outside of a cluster. */
+  readonly member?: string | undefined;
 };
 
 export type Exchange = {
@@ -50,6 +50,8 @@ export type Exchange = {
   readonly origin: string;
   /** Sent with the response, and logged if the request fails. */
   readonly requestId: string;
+  /** The connection of the client is encrypted: browsers are asked to use no other. */
+  readonly isSecure: boolean;
   readonly startedAt: number;
   /** Whether the code runs in the route callback, where uWebSockets.js has corked the socket already. */
   corked: boolean;
@@ -60,6 +62,8 @@ export type Exchange = {
   closes: boolean;
   /** Whether the response is intended for operators only. */
   confidential: boolean;
+  /** Whether the request is refused without any effect, so that another member may serve it. */
+  isUntouched: boolean;
   status: number;
   seconds: number;
   /** Called when the client disconnects before the response has ended. */
@@ -74,7 +78,10 @@ const CLIENT_GONE = 499;
 export const openExchange = (
   context: ExchangeContext,
   res: WireResponse,
-  request: Pick<Exchange, 'method' | 'route' | 'errors' | 'processingHeader' | 'origin' | 'requestId'>,
+  request: Pick<
+    Exchange,
+    'method' | 'route' | 'errors' | 'processingHeader' | 'origin' | 'requestId' | 'isSecure'
+  >,
 ): Exchange => {
   context.observe.inFlight(1);
   return {
@@ -86,12 +93,14 @@ export const openExchange = (
     processingHeader: request.processingHeader,
     origin: request.origin,
     requestId: request.requestId,
+    isSecure: request.isSecure,
     startedAt: performance.now(),
     corked: true,
     cookies: NO_COOKIES,
     done: false,
     closes: false,
     confidential: false,
+    isUntouched: false,
     status: 0,
     seconds: 0,
     onGone: undefined,
@@ -274,19 +283,22 @@ const stampHead = (exchange: Exchange, status: number): void => {
 };
 
 const writeHead = (
-  { context, res, origin, requestId, confidential, cookies, processingHeader, seconds }: Exchange,
+  exchange: Exchange,
   status: number,
   headers: Readonly<Record<string, string>> | undefined,
 ): void => {
+  const { context, res, origin, confidential, cookies, processingHeader, seconds } = exchange;
   res.writeStatus(statusLine(status));
   res.writeHeader('vary', 'origin');
   if (origin !== '') {
     res.writeHeader('access-control-allow-origin', encode(origin));
     res.writeHeader('access-control-expose-headers', EXPOSE_HEADERS);
   }
-  res.writeHeader('x-request-id', requestId);
+  res.writeHeader('x-request-id', exchange.requestId);
+  if (context.member !== undefined) res.writeHeader(MEMBER_HEADER, encode(context.member));
+  if (exchange.isUntouched) res.writeHeader(UNTOUCHED_HEADER, '1');
   if (processingHeader !== undefined) res.writeHeader(processingHeader, String(Math.round(seconds * 1000)));
-  if (context.isSecure) res.writeHeader('strict-transport-security', STRICT_TRANSPORT);
+  if (exchange.isSecure) res.writeHeader('strict-transport-security', STRICT_TRANSPORT);
   for (const cookie of cookies) res.writeHeader('set-cookie', encode(cookie));
   if (confidential) {
     res.writeHeader('cache-control', 'no-store');
@@ -296,6 +308,12 @@ const writeHead = (
     if (!(confidential && name === 'cache-control')) res.writeHeader(name, singleLine(headers[name] ?? ''));
   }
 };
+
+/** Of a response: the name of the member that made it. Of a request: the signature of the member that forwards it. */
+export const MEMBER_HEADER = 'x-troupe-member';
+
+/** The request had no effect, so it may be sent to another member. */
+export const UNTOUCHED_HEADER = 'x-troupe-untouched';
 
 const STRICT_TRANSPORT = 'max-age=31536000';
 

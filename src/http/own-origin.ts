@@ -7,22 +7,17 @@ import type { Scheme } from './listen-address.ts';
  *
  * Relies on `lines` to hide the forwarded headers of untrusted peers. They count when they are one line with one value,
  * because a proxy that appends to the line of a client does not vouch for all of it.
+ *
+ * @param scheme of the listener that accepted the request
  */
-export type OwnOrigin = (headers: { lines(name: string): readonly string[] }) => string;
+export type OwnOrigin = (headers: { lines(name: string): readonly string[] }, scheme: Scheme) => string;
 
-/** @param scheme of the listener */
-export const createOwnOrigin = ({
-  publicUrl,
-  scheme,
-}: {
-  publicUrl: string | undefined;
-  scheme: Scheme;
-}): OwnOrigin => {
+export const createOwnOrigin = (publicUrl: string | undefined): OwnOrigin => {
   if (publicUrl !== undefined) {
     const { origin } = new URL(publicUrl);
     return () => origin;
   }
-  return ({ lines }) => {
+  return ({ lines }, scheme) => {
     const named = only(lines('x-forwarded-proto'))?.toLowerCase();
     const host = [only(lines('x-forwarded-host')), only(lines('host'))].find(isHost) ?? 'localhost';
     return new URL(`${named === 'https' || named === 'http' ? named : scheme}://${host}`).origin;

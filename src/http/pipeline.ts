@@ -19,7 +19,7 @@ import type { IdempotencyPort } from './repeats.ts';
 import type { Reply } from './reply.ts';
 import { allowedOn, type Endpoint, methodLabel, namedParams, type PathEntry, refusing } from './router.ts';
 import type { Routing } from './routing.ts';
-import { createSenders, type SenderDeps } from './senders.ts';
+import { createSenders, entryOf, type SenderDeps } from './senders.ts';
 import type { WireRequest } from './wire.ts';
 
 /**
@@ -80,11 +80,12 @@ export const createPipeline = (deps: PipelineDeps): Answer => {
       method,
       route: found?.entry.path ?? 'unmatched',
       errors:
-        found?.entry.family?.errors({ header: headers.get, origin: () => senders.originOf(headers) }) ??
+        found?.entry.family?.errors({ header: headers.get, origin: () => senders.originOf(from, headers) }) ??
         plainErrors,
       processingHeader: found?.entry.family?.processingHeader,
       origin: admits(origin) ? origin : '',
       requestId: chooseRequestId(headers.get('x-request-id') ?? ''),
+      isSecure: (entryOf(from)?.scheme ?? deps.scheme) === 'https',
     });
     try {
       dispatch(pipeline, { exchange, found, req, path, from, headers });
@@ -109,8 +110,11 @@ type Incoming = {
 const dispatch = (pipeline: Pipeline, incoming: Incoming): void => {
   const { exchange, found, headers } = incoming;
   checkHost(pipeline, incoming);
-  if (pipeline.context.draining) throw STOPPING;
-  if (pipeline.context.suspended) throw SUSPENDED;
+  const refusal = unavailable(pipeline.context);
+  if (refusal) {
+    exchange.isUntouched = true;
+    throw refusal;
+  }
   if (isPreflight(exchange.method, headers)) {
     sendReply(exchange, pipeline.preflight(exchange.origin));
     return;
@@ -127,9 +131,10 @@ const dispatch = (pipeline: Pipeline, incoming: Incoming): void => {
 
 /** A foreign host is rejected before anything else is checked. */
 const checkHost = ({ acceptsHost }: Pipeline, { found, from, headers }: Incoming): void => {
+  if (from.from !== 'network' || found?.entry.family?.checkHost) return;
   const host = headers.get('host') ?? '';
-  const isChecked = from.from === 'network' && !found?.entry.family?.checkHost;
-  if (isChecked && acceptsHost && !acceptsHost(host)) throw foreign(host);
+  const isAccepted = from.entry?.isHostAccepted ?? (!acceptsHost || acceptsHost(host));
+  if (!isAccepted) throw foreign(host);
 };
 
 /** Returns the route, or for a request that its family refuses, an endpoint that does so once its principal is known. */
@@ -176,7 +181,7 @@ const readArrival = (
     contentLength: endpoint.reads === 'nothing' ? 0 : Number(headers.get('content-length') ?? 0),
     headers,
     session:
-      isByProgram || headers.lines('authorization').length > 0 ? undefined : senders.sessionOf(headers),
+      isByProgram || headers.lines('authorization').length > 0 ? undefined : senders.sessionOf(from, headers),
     from,
     isCrossSite: senders.isCrossSite(exchange, { family, from, headers }),
   };
@@ -225,6 +230,11 @@ const createRefusal = ({ routing: { paths } }: Pipeline, { exchange, found, path
   return new Refusal(405, `${exchange.method} is not allowed on ${found.entry.path}, only ${allow}`, {
     allow,
   });
+};
+
+const unavailable = ({ draining, suspended }: ExchangeContext): Refusal | undefined => {
+  if (draining) return STOPPING;
+  return suspended ? SUSPENDED : undefined;
 };
 
 const STOPPING = new Refusal(503, 'the service is stopping', { 'retry-after': '1' });

@@ -217,7 +217,7 @@ const call = (
     names: headers.has,
     ip: () => senders.addressOf(exchange, headers),
     route: endpoint.path,
-    origin: () => senders.originOf(headers),
+    origin: () => senders.originOf(arrival.from, headers),
     hold: () => caller.leave(arrival),
     onGone: (listener) => setDisconnectListener(exchange, listener),
     keyed: undefined,

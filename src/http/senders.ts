@@ -7,8 +7,8 @@ import type { Family } from './family.ts';
 import type { RequestHeaders } from './headers.ts';
 import { hostname } from './hosts.ts';
 import type { Scheme } from './listen-address.ts';
-import type { Origin } from './origin.ts';
-import { createOwnOrigin, type OwnOrigin } from './own-origin.ts';
+import type { Entry, Origin } from './origin.ts';
+import { createOwnOrigin } from './own-origin.ts';
 import type { WireResponse } from './wire.ts';
 
 /** Identifies the sender of a request: its proxies, the page that caused it, and whether it is on this host. */
@@ -35,9 +35,9 @@ export type Senders = {
     of: { family: Family | undefined; from: Origin; headers: RequestHeaders },
   ): boolean;
   /** Returns the origin under which the client reaches this service. */
-  originOf: OwnOrigin;
+  originOf(from: Origin, headers: Pick<RequestHeaders, 'lines'>): string;
   /** Returns the value of the session cookie, if the own origin is https. */
-  sessionOf(headers: RequestHeaders): string | undefined;
+  sessionOf(from: Origin, headers: RequestHeaders): string | undefined;
   /** Returns whether a request with a session cookie changes state and was not sent by a page of this origin. */
   isForeignToCookie(exchange: Exchange, headers: RequestHeaders): boolean;
   /**
@@ -50,7 +50,9 @@ export type Senders = {
 export const createSenders = (deps: SenderDeps): Senders => {
   const { isLocalListener, publicHost, settings } = deps;
   const ownHost = deps.publicUrl === undefined ? undefined : new URL(deps.publicUrl).host;
-  const originOf = createOwnOrigin({ publicUrl: deps.publicUrl, scheme: deps.scheme });
+  const ownOrigin = createOwnOrigin(deps.publicUrl);
+  const originOf: Senders['originOf'] = (from, headers) =>
+    ownOrigin(headers, entryOf(from)?.scheme ?? deps.scheme);
   const isProxy = createProxyCheck(settings.trust_forwarded_headers ? settings.trusted_proxies : []);
 
   const addressOf: Senders['addressOf'] = (exchange, headers) =>
@@ -84,19 +86,24 @@ export const createSenders = (deps: SenderDeps): Senders => {
       return isCrossSite(senderOf(method, headers), admitted !== '');
     },
     originOf,
-    sessionOf(headers) {
+    sessionOf(from, headers) {
       const header = headers.get('cookie');
-      if (header === undefined || !originOf(headers).startsWith('https:')) return undefined;
+      if (header === undefined || !originOf(from, headers).startsWith('https:')) return undefined;
       return readCookie(header, SESSION_COOKIE);
     },
     isForeignToCookie: ({ method }, headers) => isForeignToCookie(senderOf(method, headers)),
     // A request that has a header of a proxy does not come from this host, whatever its last hop was.
-    isLocal({ from }, headers) {
-      if (from !== 'network') return true;
-      return isLocalListener && isLocalHost(headers.get('host') ?? '') && !headers.hasPassedProxy;
+    isLocal(from, headers) {
+      if (from.from !== 'network') return true;
+      const isLocal = from.entry?.isLocalListener ?? isLocalListener;
+      return isLocal && isLocalHost(headers.get('host') ?? '') && !headers.hasPassedProxy;
     },
   };
 };
+
+/** Returns the listener of another member that accepted the request, if it is not a listener of this process. */
+export const entryOf = (from: Origin): Entry | undefined =>
+  from.from === 'network' ? from.entry : undefined;
 
 /** Returns the address in its short form. It is not available after the response has ended. */
 const peerOf = (res: WireResponse): string =>

@@ -68,6 +68,8 @@ export type HttpDeps = Surface & {
     unsent(bytes: number): void;
     received(bytes: number): void;
   };
+  /** Name of this member of a cluster, which every response states; absent outside of a cluster. */
+  member?: string | undefined;
   log: ServiceLog & {
     isLevelEnabled(level: string): boolean;
   };
@@ -98,7 +100,7 @@ export const createHttpService = (deps: HttpDeps): HttpService => {
     suspended: false,
     ended: log.isLevelEnabled('debug') ? requestLine(log) : undefined,
     report: (error) => log.error('http.response_callback_failed', { err: error }),
-    isSecure: settings.tls !== undefined,
+    member: deps.member,
   };
   const gate = createGate({ limit: settings.max_concurrent_requests });
   const hub = createStreamHub({

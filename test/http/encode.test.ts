@@ -45,7 +45,6 @@ const context: ExchangeContext = {
   unsent: createUnsent({ limit: 1 << 28, observe() {} }),
   draining: false,
   suspended: false,
-  isSecure: false,
   report(error) {
     throw error;
   },
@@ -58,6 +57,7 @@ const opened = (origin = ''): { exchange: Exchange; values: (string | Uint8Array
     route: '/',
     errors: () => reply(500),
     origin,
+    isSecure: false,
     requestId: 'id',
   });
   return { exchange, values };

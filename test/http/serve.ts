@@ -20,7 +20,7 @@ export const ORIGIN = 'http://console.test:3002';
 export type Observed = { method: string; route: string; status: number; seconds: number };
 
 /** A service and its sockets, which end together. */
-export type HttpServer = Pick<HttpService, 'complete' | 'suspend' | 'resume'> &
+export type HttpServer = Pick<HttpService, 'answer' | 'complete' | 'suspend' | 'resume'> &
   Pick<Listeners, 'listen' | 'fetch' | 'answerWith'> & {
     stopListening(): void;
     close(): void;
@@ -132,12 +132,12 @@ export const serve = async (t: Test, routes: Route[], given: ServeOptions = {}):
 };
 
 const createServer = (deps: HttpDeps): HttpServer => {
-  const { drain, complete, suspend, resume, ...service } = createHttpService(deps);
+  const { answer, drain, complete, suspend, resume, ...service } = createHttpService(deps);
   const listeners = createListeners({ tls: deps.settings.tls, log: deps.log });
   const { listen, fetch, answerWith } = listeners;
-  answerWith(service.answer);
+  answerWith(answer);
   return {
-    ...{ complete, suspend, resume, listen, fetch, answerWith },
+    ...{ answer, complete, suspend, resume, listen, fetch, answerWith },
     stopListening() {
       drain();
       listeners.stop();
