@@ -1,4 +1,5 @@
 import type { Answer } from './answer.ts';
+import { readHead, requestOf } from './head.ts';
 import type { Origin } from './origin.ts';
 import type { WireRequest, WireResponse } from './wire.ts';
 
@@ -52,29 +53,11 @@ export const createEarlyRequests = (
 };
 
 const keep = (res: WireResponse, req: WireRequest, from: Origin): Kept => {
-  const request: Kept = { res, req: copyRequest(req), from, isGone: false, body: keepBody(res) };
+  const request: Kept = { res, req: requestOf(readHead(req)), from, isGone: false, body: keepBody(res) };
   res.onAborted(() => {
     request.isGone = true;
   });
   return request;
-};
-
-/** The original is valid only during the callback of the request. */
-const copyRequest = (req: WireRequest): WireRequest => {
-  const [method, url, query] = [req.getMethod(), req.getUrl(), req.getQuery()];
-  const headers: [name: string, value: string][] = [];
-  req.forEach((name, value) => {
-    headers.push([name, value]);
-  });
-  return {
-    getMethod: () => method,
-    getUrl: () => url,
-    getQuery: () => query,
-    getHeader: (name) => headers.find(([each]) => each === name)?.[1] ?? '',
-    forEach(listener) {
-      for (const [name, value] of headers) listener(name, value);
-    },
-  };
 };
 
 type KeptBody = {

@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { EXPOSE_HEADERS } from './cors.ts';
 import { encode, encodeBody } from './encode.ts';
 import type { ErrorForm } from './errors.ts';
+import { MEMBER_HEADER, UNTOUCHED_HEADER } from './member-headers.ts';
 import type { Reply } from './reply.ts';
 import { type LongBody, PIECE_BYTES, type Rest, takeBeginning, type Unsent } from './unsent.ts';
 import type { WireResponse } from './wire.ts';
@@ -308,12 +309,6 @@ const writeHead = (
     if (!(confidential && name === 'cache-control')) res.writeHeader(name, singleLine(headers[name] ?? ''));
   }
 };
-
-/** Of a response: the name of the member that made it. Of a request: the signature of the member that forwards it. */
-export const MEMBER_HEADER = 'x-troupe-member';
-
-/** The request had no effect, so it may be sent to another member. */
-export const UNTOUCHED_HEADER = 'x-troupe-untouched';
 
 const STRICT_TRANSPORT = 'max-age=31536000';
 

@@ -106,7 +106,7 @@ export const entryOf = (from: Origin): Entry | undefined =>
   from.from === 'network' ? from.entry : undefined;
 
 /** Returns the address in its short form. It is not available after the response has ended. */
-const peerOf = (res: WireResponse): string =>
+export const peerOf = (res: WireResponse): string =>
   shortAddress(Buffer.from(res.getRemoteAddressAsText()).toString('latin1'));
 
 /** Address of requests without a socket. */

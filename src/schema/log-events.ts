@@ -42,6 +42,11 @@ export const LOG_EVENTS = {
     level: 'warn',
     message: 'the admin token is short enough to be guessed; use at least 20 characters',
   },
+  'cluster.misdirected': {
+    level: 'warn',
+    message:
+      'the member that requests are forwarded to refuses them: it is not active, or the secrets or clocks of members differ',
+  },
   'identity.keys_unavailable': {
     level: 'warn',
     message: 'could not fetch the keys of an issuer of access tokens; using the known ones',
