@@ -10,9 +10,9 @@ import { peerOf } from '../http/senders.ts';
 import type { WireRequest, WireResponse } from '../http/wire.ts';
 import { type ClientFacts, originOf, senderOf } from './facts.ts';
 import { createForwarder, type ForwardDeps, type Forwarder } from './forward.ts';
-import { headOfClient, targetOf } from './hops.ts';
+import { bodyLength, headOfClient, targetOf } from './hops.ts';
 import { type Refused, refuse } from './refusals.ts';
-import { createSignatures, type Signatures, type Verified } from './signature.ts';
+import { createSignatures, type Signatures, TAIL_BYTES, type Verified } from './signature.ts';
 import { verifyBody } from './verified-body.ts';
 
 /**
@@ -142,12 +142,19 @@ const verify = ({ deps, signatures }: Parts, head: Head): Verified | string => {
   const known = signatures();
   if (self === undefined || !known) return 'this member has not joined a cluster yet';
   const lines = linesOf(head, MEMBER_HEADER);
-  return known.verify(lines.length === 1 ? (lines[0] ?? '') : '', {
+  const verified = known.verify(lines.length === 1 ? (lines[0] ?? '') : '', {
     method: head.method.toUpperCase(),
     target: targetOf(head),
     self,
     now: deps.clock.now(),
   });
+  const isShort = typeof verified === 'object' && verified.tail && isShorterThanTail(head);
+  return isShort ? CHANGED_BODY : verified;
+};
+
+const isShorterThanTail = (head: Head): boolean => {
+  const length = bodyLength(head);
+  return length === undefined || (length !== 'unknown' && length < TAIL_BYTES);
 };
 
 /** @param owner the id of the active member, if this one has read it */

@@ -21,6 +21,7 @@ const FOLDERS = [
   'src/budgets',
   'src/outbound',
   'src/postgres',
+  'src/cluster',
   'src/plugins',
   'src/ai-sdk',
   'src/programs',
