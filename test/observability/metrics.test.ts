@@ -34,6 +34,23 @@ t.test('counts and times a request under its method, route and status', async (t
   t.equal(series.get('service_http_requests_total{method="GET",route="unmatched",status="404"}'), 1);
 });
 
+t.test('counts attempts to forward a request, and times those with a response', async (t) => {
+  const series = await recorded(({ forwarding }) => {
+    forwarding.forwarded('ok', 0.02);
+    forwarding.forwarded('misdirected', 0.3);
+    forwarding.forwarded('unreachable');
+    forwarding.stream(1);
+    forwarding.stream(1);
+    forwarding.stream(-1);
+  });
+  for (const result of ['ok', 'misdirected', 'unreachable']) {
+    t.equal(series.get(`service_cluster_forwarded_total{result="${result}"}`), 1, result);
+  }
+  t.equal(series.get('service_cluster_forward_seconds_count'), 2);
+  t.equal(series.get('service_cluster_forward_seconds_sum'), 0.32);
+  t.equal(series.get('service_cluster_forwarded_streams'), 1);
+});
+
 t.test('many short-lived models leave a bounded number of series', async (t) => {
   const metrics = createMetrics();
   const ended = (model: string): void =>
@@ -217,6 +234,7 @@ t.test('a series with labels appears with its first observation, others exist fr
     'service_audit_write_failures_total',
     'service_blobs_removed_total',
     'service_build_info{version="unknown"}',
+    'service_cluster_forwarded_streams',
     'service_cluster_takeovers_total',
     'service_files',
     'service_files_bytes',

@@ -14,6 +14,7 @@ import {
   type Families,
 } from './families.ts';
 import { createFileMetrics } from './file-metrics.ts';
+import { createForwardMetrics } from './forward-metrics.ts';
 import { createHttpMetrics } from './http-metrics.ts';
 import { createIdentityMetrics } from './identity-metrics.ts';
 import { createMailboxMetrics } from './mailbox-metrics.ts';
@@ -325,6 +326,7 @@ export const createMetrics = ({ prefix = 'service_', version = 'unknown' }: Metr
     budgets: createBudgetMetrics(families),
     cluster: createClusterMetrics(families),
     files: createFileMetrics(families),
+    forwarding: createForwardMetrics(families),
     mcpServers: createMcpServerMetrics(families),
     threads: createThreadMetrics(families),
     idempotency: createIdempotencyMetrics(families),
