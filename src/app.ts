@@ -2,9 +2,13 @@ import type { Readable, Writable } from 'node:stream';
 import { startAlone } from './composition/alone.ts';
 import type { AppInput } from './composition/input.ts';
 import { createProcess, type Process } from './composition/process.ts';
+import type { Service } from './composition/service.ts';
+import type { MemberEnd, Started } from './composition/started.ts';
 import { version } from './composition/version.ts';
 import { type UsedModel, usedModel } from './configuration/control-plane/used-model.ts';
 import type { PendingEdits } from './runtime/thread/pending-edits.ts';
+import type { ClusterHealth } from './schema/membership.ts';
+import { Unavailable } from './schema/outcome.ts';
 import type { Principal } from './schema/principal.ts';
 import { assertStartable } from './settings/index.ts';
 
@@ -36,10 +40,14 @@ export type App = {
    * and query.
    */
   fileLink(id: string): string;
-  /** Ids of the published agents. */
+  /** Ids of the published agents; none while another member of the cluster has the data. */
   agents(): readonly string[];
-  /** The model that the default agent uses. */
+  /** The model that the default agent uses; undefined while another member of the cluster has the data. */
   model(): UsedModel | undefined;
+  /** The part of this process in a cluster; undefined in embedded mode. */
+  member(): { name: string; state: ClusterHealth['member'] } | undefined;
+  /** Resolves when the process has left its cluster without `stop`; the process should then end. */
+  readonly ended: Promise<MemberEnd>;
   /** Lists, adds, changes, orders and removes messages that are waiting to join a history. */
   readonly pending: PendingEdits;
   /**
@@ -64,9 +72,21 @@ export const startApp = async (input: AppInput): Promise<App> => {
   if (listen) assertStartable(settings);
   const ofProcess = createProcess(input);
   const { log, server } = ofProcess;
-  const { url, service, stop } = await startAlone(ofProcess, listen);
-  const model = (): UsedModel | undefined => usedModel(service().live, settings.default_agent_id);
-  logStart(ofProcess, url, model());
+  const { url, membership, stop, ended, ...started } = await start(ofProcess, listen);
+  const service = (): Service => {
+    const current = started.service();
+    if (!current) throw new Unavailable('this member does not have the data; another one has them');
+    return current;
+  };
+  const model = (): UsedModel | undefined => {
+    const current = started.service();
+    return current && usedModel(current.live, settings.default_agent_id);
+  };
+  logStart(
+    ofProcess,
+    url,
+    membership ? { member: membership.name } : { storage_dir: settings.storage_dir, ...model() },
+  );
   return {
     url,
     async fetch(input, init) {
@@ -79,8 +99,10 @@ export const startApp = async (input: AppInput): Promise<App> => {
     },
     backup: (folder) => service().foundation.store.backup(folder),
     fileLink: (id) => service().foundation.files.links.link(id),
-    agents: () => service().live.agents().ids,
+    agents: () => started.service()?.live.agents().ids ?? [],
     model,
+    member: () => membership && { name: membership.name, state: membership.health().member },
+    ended,
     get pending() {
       return service().pending;
     },
@@ -95,18 +117,14 @@ export const startApp = async (input: AppInput): Promise<App> => {
   };
 };
 
-const logStart = (
-  { log, settings, server: { inspection } }: Process,
-  url: string,
-  model: UsedModel | undefined,
-): void => {
-  log.info('service.started', {
-    url,
-    version,
-    node: process.version,
-    storage_dir: settings.storage_dir,
-    ...model,
-  });
+const start = async (ofProcess: Process, listen: boolean): Promise<Started> => {
+  if (ofProcess.settings.database.url === undefined) return startAlone(ofProcess, listen);
+  const { startMember } = await import('./composition/member.ts');
+  return startMember(ofProcess, listen);
+};
+
+const logStart = ({ log, server: { inspection } }: Process, url: string, about: object): void => {
+  log.info('service.started', { url, version, node: process.version, ...about });
   const inspectionUrl = inspection.url();
   if (inspectionUrl !== null) log.info('inspection.listening', { url: inspectionUrl });
 };

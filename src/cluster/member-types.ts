@@ -62,6 +62,8 @@ export type Member = {
    */
   start(): Promise<void>;
   state(): MemberState;
+  /** The id of the cluster; undefined before the database has been opened. */
+  cluster(): string | undefined;
   /** The present membership. */
   self(): { id: string; name: string } | undefined;
   /** The member that receives all requests; undefined when none is known, or when it is this one. */

@@ -31,6 +31,7 @@ export const createMember = (options: MemberOptions): Member => {
       return parts.joined.promise;
     },
     state: () => presentState(parts),
+    cluster: () => parts.database?.clusterId,
     self: () => (parts.life ? { id: parts.life.membership.id, name: options.name } : undefined),
     active: () => (presentState(parts) === 'standby' ? outlook.owner() : undefined),
     view: () => outlook.view(parts.life, presentState(parts)),

@@ -13,7 +13,7 @@ export const TOKEN_FILE = 'admin-token';
 type Row = readonly [name: string, value: string];
 
 type BannerInput = {
-  app: Pick<App, 'url' | 'agents' | 'model'>;
+  app: Pick<App, 'url' | 'agents' | 'model' | 'member'>;
   settings: Settings;
   /** Set by `troupe dev`. Logs and pipes do not get the token, only the name of the file that contains it. */
   admin?: { token: string; isShown: boolean };
@@ -24,15 +24,20 @@ export const renderBanner = (
   { paint, columns }: { paint: Paint; columns: number },
 ): string => {
   const { url } = app;
+  const member = app.member();
   const rows: Row[] = [
     ...(settings.console.enabled ? [['Console', consoleLink(url, admin)] as const] : []),
     ['API', url],
     ['OpenAPI', `${url}/openapi.json`],
     ['Metrics', `${url}/metrics`],
-    ['Model', modelText(app.model())],
-    ['Agents', agentsText(app.agents(), columns - MARGIN)],
+    ...(app.model() || !member
+      ? ([
+          ['Model', modelText(app.model())],
+          ['Agents', agentsText(app.agents(), columns - MARGIN)],
+        ] as const)
+      : []),
     ...(admin === undefined ? [] : tokenRows(admin, settings.storage_dir, paint)),
-    ['Data', settings.storage_dir],
+    member ? ['Member', memberText(member)] : ['Data', settings.storage_dir],
   ];
   const lines = rows.map(([name, value]) => `  ${paint('dim', name.padEnd(NAMES))}${value}`.trimEnd());
   return `\n${paint('bold', 'Troupe is ready.')} ${paint('dim', version)}\n\n${lines.join('\n')}\n`;
@@ -55,6 +60,10 @@ const tokenRows = (
     return [['Admin token', token], ...(kept ? [['', paint('dim', `kept in ${file}`)] as const] : [])];
   return [['Admin token', kept ? `in ${file}` : 'the one that is set']];
 };
+
+/** Shows whether the process has the data of its cluster. */
+export const memberText = ({ name, state }: NonNullable<ReturnType<App['member']>>): string =>
+  `${name} (${state})`;
 
 /** Shows the operator which provider receives the prompts and the key. */
 export const modelText = (used: ReturnType<App['model']>): string => {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
+import type { App } from '../app.ts';
 import { appInput } from '../embedding/config.ts';
-import { modelText, pageOf, renderBanner } from './banner.ts';
+import { memberText, modelText, pageOf, renderBanner } from './banner.ts';
 import { loadConfigFile } from './config-file.ts';
 import { takeEnvironment } from './environment.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
@@ -18,6 +19,13 @@ export const serveCommand = withSettingFlags(new Command('serve'))
     process.stdout.write(
       process.stdout.isTTY
         ? `${renderBanner({ app, settings }, pageOf(process.stdout))}\n`
-        : `Troupe listens on ${app.url}\nModel of the default agent: ${modelText(app.model())}\n`,
+        : `Troupe listens on ${app.url}\n${aboutText(app)}\n`,
     );
   });
+
+const aboutText = (app: App): string => {
+  const member = app.member();
+  return member && !app.model()
+    ? `Member of a cluster: ${memberText(member)}`
+    : `Model of the default agent: ${modelText(app.model())}`;
+};

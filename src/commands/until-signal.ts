@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import type { AppInput } from '../composition/input.ts';
+import type { MemberEnd } from '../composition/started.ts';
 import type { Log } from '../observability/log.ts';
 import { unknownVariables } from '../settings/index.ts';
 
@@ -23,17 +24,20 @@ export async function serveUntilSignal(input: AppInput): Promise<Served> {
   let app: App | undefined;
   let working = input;
   let isServing = false;
+  const starting = new AbortController();
   const use = async (input: AppInput): Promise<void> => {
-    app = await start(input);
+    const started = await start({ ...input, signal: starting.signal });
+    app = started;
     isServing = true;
     working = input;
+    void started.ended.then(left);
   };
   let replacement: Promise<void> = Promise.resolve();
   const print = (text: string): void => {
     if (!isTold) process.stdout.write(`Troupe: ${text}\n`);
   };
   let stopping = false;
-  const stop = async (): Promise<void> => {
+  const stop = async (code = 0): Promise<void> => {
     if (stopping) {
       log.warn('service.stopped_early');
       print(LEFT);
@@ -42,20 +46,23 @@ export async function serveUntilSignal(input: AppInput): Promise<Served> {
     stopping = true;
     log.info('service.stopping');
     print('stopping');
+    starting.abort();
     await replacement;
-    if (isServing)
-      await app?.stop((runs) =>
-        print(`waiting for ${runs === 1 ? '1 run' : `${runs} runs`}, again to stop now`),
-      );
+    if (isServing) await app?.stop((runs) => print(waitingText(runs)));
     print('stopped');
-    process.exit(0);
+    process.exit(code);
+  };
+  const left = async ({ state, reason }: MemberEnd): Promise<void> => {
+    if (stopping) return;
+    print(`this member has left its cluster: ${reason}`);
+    await stop(state === 'refused' ? 1 : 0);
   };
   // Before the start, in which runs resume and requests are accepted: a stop waits for its end.
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  process.on('SIGINT', () => void stop());
+  process.on('SIGTERM', () => void stop());
   const started = use(input);
   replacement = started.catch(() => {});
-  await started;
+  await started.catch((error) => (stopping ? never : Promise.reject(error)));
 
   const replace = async (next: AppInput): Promise<void> => {
     if (stopping) return;
@@ -96,5 +103,11 @@ const createStart = async (log: Log): Promise<(input: AppInput) => Promise<App>>
 
 /** Like `serveUntilSignal`, for code that does not change. */
 export const runUntilSignal = async (input: AppInput): Promise<App> => (await serveUntilSignal(input)).app;
+
+const waitingText = (runs: number): string =>
+  `waiting for ${runs === 1 ? '1 run' : `${runs} runs`}, again to stop now`;
+
+/** A stop ends the process. */
+const never = new Promise<never>(() => {});
 
 const LEFT = 'stopped without waiting: the next start resumes the runs';

@@ -21,7 +21,12 @@ export const startAlone = async (ofProcess: Process, listen: boolean): Promise<S
     if (listen) service.assertReachable();
     const url = listen ? await server.listen() : '';
     await service.start(url);
-    return { url, service: () => service, stop: (waiting) => stop(settings.shutdown_timeout_ms, waiting) };
+    return {
+      url,
+      service: () => service,
+      stop: (waiting) => stop(settings.shutdown_timeout_ms, waiting),
+      ended: new Promise(() => {}),
+    };
   } catch (error) {
     await stop(0);
     throw error;

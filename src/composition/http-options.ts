@@ -1,13 +1,22 @@
-import { createHostCheck } from '../http/hosts.ts';
+import { createHostCheck, type HostCheck } from '../http/hosts.ts';
 import type { HttpDeps } from '../http/service.ts';
 import { createGuesses } from '../identity/guesses.ts';
 import { ABOUT } from '../routes/about.ts';
+import type { Settings } from '../settings/index.ts';
 import type { Process } from './process.ts';
 import { version } from './version.ts';
 
 type HttpOptions = Pick<
   HttpDeps,
-  'settings' | 'acceptsHost' | 'publicHost' | 'publicUrl' | 'isLocalListener' | 'observe' | 'log' | 'openApi'
+  | 'settings'
+  | 'member'
+  | 'acceptsHost'
+  | 'publicHost'
+  | 'publicUrl'
+  | 'isLocalListener'
+  | 'observe'
+  | 'log'
+  | 'openApi'
 >;
 
 /** Returns the options of an HTTP service that depend on the process only. */
@@ -15,6 +24,7 @@ export const httpOptionsOf = ({
   settings,
   log,
   metrics,
+  membership,
   server: {
     boundary: { host, tls, isLocalListener, isOpen },
   },
@@ -25,18 +35,23 @@ export const httpOptionsOf = ({
     cors_allowed_origins: settings.AdminApiConfig.cors_allowed_origins,
     cors_request_headers: [...settings.openai.chat_id_headers, ...settings.openai.user_headers],
   },
-  acceptsHost: createHostCheck({
-    listening: host,
-    names: settings.allowed_hosts ?? [],
-    publicUrls: [settings.a2a_public_base_url, settings.public_url],
-  }),
+  acceptsHost: hostCheckOf(settings, host),
   publicHost: settings.a2a_public_base_url && new URL(settings.a2a_public_base_url).host,
   publicUrl: settings.public_url,
   isLocalListener,
+  member: membership?.name,
   observe: metrics.http,
   log,
   openApi: { ...ABOUT, version, isOpen },
 });
+
+/** Returns the check of the host that a request names. @param listening the host of the listener */
+export const hostCheckOf = (settings: Settings, listening: string): HostCheck | undefined =>
+  createHostCheck({
+    listening,
+    names: settings.allowed_hosts ?? [],
+    publicUrls: [settings.a2a_public_base_url, settings.public_url],
+  });
 
 /** Returns the options of authentication that depend on the process only. */
 export const authenticatorOptionsOf = ({ input, settings, log, metrics, server: { boundary } }: Process) => ({

@@ -38,6 +38,8 @@ export type AppInput = Embedding & {
   records?: Records;
   providers?: readonly Provider[];
   log?: Log;
+  /** Ends a start that waits for the database. */
+  signal?: AbortSignal;
   /** Folder of the built console; default: the one of the package. */
   consoleFolder?: string;
   /** Folder of the built manual; default: the one of the package. */

@@ -13,6 +13,8 @@ export type ClusterHealth = {
 };
 
 export type Membership = {
+  /** As the operator calls this process. */
+  readonly name: string;
   /** Null while it has not joined. */
   self(): { id: string; name: string } | null;
   health(): ClusterHealth;
