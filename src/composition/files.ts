@@ -9,9 +9,9 @@ import type { Store } from '../store/index.ts';
 
 type Parts = { store: Store; clock: Clock; ids: Ids; settings: Settings; metrics: Metrics; log: Log };
 
-/** Creates the files of the service, whose bytes are in the data directory. */
+/** Creates the files of the service, whose bytes are in the folder of the store. */
 export const openFiles = ({ store, clock, ids, settings, metrics, log }: Parts): Files => {
-  const blobs = createBlobs(settings.storage_dir, ids.uuid);
+  const blobs = createBlobs(store.blobs, ids.uuid);
   // No commit of this process has begun.
   blobs.prepare();
   return createFiles({

@@ -3,11 +3,11 @@ import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync,
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Unavailable } from '../schema/outcome.ts';
-import { areBlobsHeld, blobNames, blobPath, blobsIn, incomingIn, nameBlob } from '../store/index.ts';
+import { areBlobsHeld, blobPath, incomingIn, nameBlob, type StoredBlobs } from '../store/index.ts';
 
 /**
  * The bytes of files on the disk, once for each content (openai.md 9.2). Other modules do not know where the
- * bytes are.
+ * bytes are. In a cluster the database has them too, and the disk is that of a copy.
  *
  * Guarantees: a blob has its name only once all of its bytes are on the disk. Writing a content that exists replaces the
  * blob with an equal one, so a damaged blob is repaired and its time is that of the last write. Memory: one chunk for
@@ -34,7 +34,7 @@ export type WrittenBlob = { sha256: string; bytes: number };
 export type BlobWriter = {
   /** The chunk must not change until the promise resolves. */
   write(chunk: Uint8Array): Promise<void>;
-  /** Resolves when the blob is on the disk under its name. `naming` is called before it gets the name. */
+  /** Resolves when the blob is on the disk under its name, and in the database if there is one. `naming` is called before it gets the name. */
   finish(naming: (sha256: string) => void): Promise<WrittenBlob>;
   /** Removes what was written. Idempotent, and without effect after `finish`. */
   abort(): Promise<void>;
@@ -43,15 +43,15 @@ export type BlobWriter = {
 /** Bytes that are read from the disk at once. */
 const CHUNK_BYTES = 128 * 1024;
 
-export const createBlobs = (dir: string, uuid: () => string): Blobs => {
-  const blobs = blobsIn(dir);
+export const createBlobs = (stored: StoredBlobs, uuid: () => string): Blobs => {
+  const blobs = stored.folder;
   const incoming = incomingIn(blobs);
   return {
     async open() {
       const path = join(incoming, uuid());
       try {
         mkdirSync(incoming, { recursive: true, mode: 0o700 });
-        return writerTo(await open(path, 'wx', 0o600), { path, blobs });
+        return writerTo(await open(path, 'wx', 0o600), { path, stored });
       } catch (cause) {
         throw cannotWrite(cause);
       }
@@ -83,10 +83,13 @@ export const createBlobs = (dir: string, uuid: () => string): Blobs => {
       if (areBlobsHeld(blobs)) return false;
       const path = blobPath(blobs, sha256);
       const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-      if (written !== undefined && written <= writtenBefore) unlinkSync(path);
+      if (written !== undefined && written > writtenBefore) return true;
+      if (written !== undefined) unlinkSync(path);
+      // A later sweep removes the rows of the database.
+      stored.remove(sha256).catch(() => {});
       return true;
     },
-    names: () => blobNames(blobs),
+    names: () => stored.names(),
     prepare() {
       mkdirSync(blobs, { recursive: true, mode: 0o700 });
       rmSync(incoming, { recursive: true, force: true });
@@ -94,9 +97,9 @@ export const createBlobs = (dir: string, uuid: () => string): Blobs => {
   };
 };
 
-type Target = { path: string; blobs: string };
+type Target = { path: string; stored: StoredBlobs };
 
-const writerTo = (file: FileHandle, { path, blobs }: Target): BlobWriter => {
+const writerTo = (file: FileHandle, { path, stored }: Target): BlobWriter => {
   const hash: Hash = createHash('sha256');
   let bytes = 0;
   let isOpen = true;
@@ -124,9 +127,10 @@ const writerTo = (file: FileHandle, { path, blobs }: Target): BlobWriter => {
         const sha256 = hash.digest('hex');
         await file.sync();
         naming(sha256);
-        await nameBlob(blobs, path, sha256);
+        await nameBlob(stored.folder, path, sha256);
         isOpen = false;
         await file.close();
+        await stored.ship(sha256);
         return { sha256, bytes };
       } catch (cause) {
         await abort();

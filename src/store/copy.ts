@@ -33,7 +33,7 @@ export const openCopy = async ({ sink, copyBroken, rows, ...options }: CopyOptio
     emptyCopy(dir);
     const root = openRoot(dir, options.mapSize, { isCopy: true });
     try {
-      await fill(root, rows);
+      await fill(root, rows, { dir, isCopy: true });
     } finally {
       await closePrivate(root);
     }
@@ -41,7 +41,24 @@ export const openCopy = async ({ sink, copyBroken, rows, ...options }: CopyOptio
     await ownership.release();
   }
   const holdsSecrets = options.secretsKey !== undefined;
-  return openStoreOfFormat({ ...options, holdsSecrets }, FORMAT, { sink, copyBroken, kinds: KINDS });
+  const store = await openStoreOfFormat({ ...options, holdsSecrets }, FORMAT, {
+    sink,
+    copyBroken,
+    kinds: KINDS,
+  });
+  await shipKeys(store).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
+  return store;
+};
+
+/** The first copy of a database has generated them. */
+const shipKeys = async (store: Store): Promise<void> => {
+  if (store.storeKeys.isShipped) return;
+  const batch = store.batch('commons');
+  store.storeKeys.put(batch);
+  await store.commit(batch, 'input');
 };
 
 const KINDS: ReadonlyMap<string, TableKind> = new Map(

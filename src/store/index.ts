@@ -1,19 +1,12 @@
 export { backupFolder } from './engine/backup.ts';
 export { type Batch, type BatchPlace, createBatch } from './engine/batch.ts';
-export {
-  areBlobsHeld,
-  blobNames,
-  blobPath,
-  blobsIn,
-  incomingIn,
-  nameBlob,
-} from './engine/blob-folder.ts';
+export { areBlobsHeld, blobPath, incomingIn, nameBlob } from './engine/blob-folder.ts';
 export { checkId } from './engine/keys.ts';
 export { MOST_EXAMINED, type Page, type PageOf, Position, type Search } from './engine/page.ts';
 export { makePrivate } from './engine/private-files.ts';
 export { KEY_FILE } from './engine/secrets-key.ts';
 export { examine, type Finding, type Report, STRAY_RUN } from './repair/doctor.ts';
-export { openStore, type Store, type StoreOptions } from './store.ts';
+export { openStore, type Store, type StoredBlobs, type StoreOptions } from './store.ts';
 export type { AccessFilter, AccessQuery } from './tables/access-events.ts';
 export type { AuditQuery } from './tables/audit.ts';
 export type { BudgetCounter, BudgetCounterTable, StoredBudgetCounter } from './tables/budget-counters.ts';

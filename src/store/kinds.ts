@@ -2,6 +2,7 @@ import type { Key } from './engine/keys.ts';
 import { MARKS } from './engine/removals.ts';
 import type { Columns } from './engine/sink.ts';
 import { accessColumns } from './tables/access-events.ts';
+import { BLOB_PARTS } from './tables/blob-parts.ts';
 import { budgetCounterColumns } from './tables/budget-counters.ts';
 import { connectionColumns } from './tables/connections.ts';
 import { deadlineColumns } from './tables/deadlines.ts';
@@ -15,6 +16,7 @@ import { receivedColumns } from './tables/received-messages.ts';
 import { responseColumns } from './tables/responses.ts';
 import { runColumns } from './tables/runs.ts';
 import { sessionColumns } from './tables/sessions.ts';
+import { STORE_KEYS } from './tables/store-keys.ts';
 import { threadExpiryColumns } from './tables/thread-expiries.ts';
 import { threadColumns } from './tables/threads.ts';
 import { traceColumns } from './tables/traces.ts';
@@ -128,6 +130,8 @@ export const SHIPPED: readonly ShippedKind[] = [
   kind(52, 'past_states'),
   kind(53, MARKS, dueNow, WORK),
   kind(54, 'agent_drafts', noColumns, COMMON),
+  kind(55, BLOB_PARTS, noColumns, COMMON),
+  kind(56, STORE_KEYS, noColumns, COMMON),
 ];
 
 /** Tables of the folder alone. */

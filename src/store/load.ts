@@ -2,14 +2,19 @@ import { setImmediate } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
 import { Unavailable } from '../schema/outcome.ts';
 import type { Rows } from './engine/batch.ts';
+import { blobsIn } from './engine/blob-folder.ts';
 import type { Codec } from './engine/codec.ts';
 import { writeStructures } from './engine/committer.ts';
 import { createEnvironment, type Environment, encoded } from './engine/environment.ts';
 import type { Key } from './engine/keys.ts';
 import { continueBehind } from './engine/order.ts';
 import type { ShippedRow } from './engine/sink.ts';
+import { createIncomingBlobs } from './incoming-blobs.ts';
 import { SHIPPED } from './kinds.ts';
 import { ALL_RECORDS, createDerivation } from './repair/derived.ts';
+import { BLOB_PARTS } from './tables/blob-parts.ts';
+import { putLinkKey } from './tables/files.ts';
+import { STORE_KEYS } from './tables/store-keys.ts';
 
 /**
  * Fills an empty folder from the rows of a database: first the rows as they are, then, in key order, what the tables
@@ -27,27 +32,54 @@ const RECORDS_AT_ONCE = 500;
 export const fill = async (
   root: RootDatabase,
   pages: AsyncIterable<readonly ShippedRow[]>,
+  folder: { dir: string; isCopy: boolean },
 ): Promise<void> => {
   const env = createEnvironment(root);
-  const tables = new Map(SHIPPED.map(({ number, table }) => [number, openTable(env, table)]));
-  let highest = 0;
   const writes = createWrites(env);
+  const rows = createRows(env, folder, writes);
   for await (const page of pages) {
     for (const row of page) {
-      const value: unknown = JSON.parse(row.value);
-      // A removed row of the configuration stays for a while.
-      if (value === null) continue;
-      const table = tables.get(row.kind);
-      if (!table)
-        throw new Unavailable(`the database has rows of kind ${row.kind}, which this version does not have`);
-      if (ORDERED.includes(table.name)) highest = Math.max(highest, orderIn(value));
-      writes.add(table.rows, JSON.parse(row.key), table.codec.encode(value));
+      rows.add(row);
       if (writes.count >= ROWS_AT_ONCE) await writes.flush();
     }
     await writes.flush();
   }
-  continueBehind(env.rows('meta'), highest);
+  rows.end();
   await derive(env);
+};
+
+/** Adds rows to a folder: the tables have them as they are, but for contents of files and the key of links. */
+const createRows = (env: Environment, { dir, isCopy }: { dir: string; isCopy: boolean }, writes: Writes) => {
+  const tables = new Map(SHIPPED.map(({ number, table }) => [number, openTable(env, table)]));
+  const blobs = createIncomingBlobs(blobsIn(dir));
+  const meta = env.rows('meta');
+  let highest = 0;
+
+  /** Returns the value that the table has. */
+  const place = (table: OpenTable, key: Key, value: unknown): unknown => {
+    if (table.name === BLOB_PARTS) return blobs.write(key, String(value));
+    if (table.name === STORE_KEYS) putLinkKey(meta, String(value));
+    if (ORDERED.includes(table.name)) highest = Math.max(highest, orderIn(value));
+    return value;
+  };
+
+  return {
+    add(row: ShippedRow): void {
+      const value: unknown = JSON.parse(row.value);
+      // A removed row of the configuration stays for a while.
+      if (value === null) return;
+      const table = tables.get(row.kind);
+      if (!table)
+        throw new Unavailable(`the database has rows of kind ${row.kind}, which this version does not have`);
+      const key: Key = JSON.parse(row.key);
+      const placed = place(table, key, value);
+      if (isCopy || !OF_COPIES.includes(table.name)) writes.add(table.rows, key, table.codec.encode(placed));
+    },
+    end(): void {
+      blobs.end();
+      continueBehind(meta, highest);
+    },
+  };
 };
 
 type OpenTable = { name: string; rows: Rows; codec: Codec };
@@ -59,6 +91,9 @@ const openTable = (env: Environment, name: string): OpenTable => {
   if (!rows || !codec) throw new Error(`table '${name}' is not open`);
   return { name, rows, codec };
 };
+
+/** Tables that only copies have: other folders have their rows elsewhere. */
+const OF_COPIES: readonly string[] = [BLOB_PARTS, STORE_KEYS];
 
 /** Tables whose rows have numbers of the order of the store. */
 const ORDERED: readonly string[] = ['runs', 'dispatches', 'push_outbox'];

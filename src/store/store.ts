@@ -6,7 +6,7 @@ import { type CopyOf, createShipping, findLineage } from './copy-of.ts';
 import { copyTo } from './engine/backup.ts';
 import { type Batch, type BatchPlace, createBatch, type Rows, type Write } from './engine/batch.ts';
 import { blobsIn } from './engine/blob-folder.ts';
-import { type CommitKind, createCommitter } from './engine/committer.ts';
+import { type CommitKind, type Committer, createCommitter } from './engine/committer.ts';
 import { refuseCopy } from './engine/copy-folder.ts';
 import { type Counters, createCounters } from './engine/counters.ts';
 import { checkDataFile } from './engine/data-file.ts';
@@ -25,9 +25,11 @@ import { type Ownership, takeOwnership } from './engine/owner.ts';
 import { createPendingBlobs, type PendingBlobs } from './engine/pending-blobs.ts';
 import { makeFolderPrivate } from './engine/private-files.ts';
 import { createRemovals, type Removals } from './engine/removals.ts';
+import type { Shipping } from './engine/shipping.ts';
 import { readStats, type StoreStats } from './engine/stats.ts';
 import { createUpgrade, FORMAT, type Format } from './repair/format.ts';
 import { type AccessEventTable, createAccessEventTable } from './tables/access-events.ts';
+import { type BlobParts, createBlobParts } from './tables/blob-parts.ts';
 import { type BudgetCounterTable, createBudgetCounterTable } from './tables/budget-counters.ts';
 import { type ControlPlane, createControlPlane } from './tables/control-plane.ts';
 import { type CredentialTable, createCredentialTable } from './tables/credentials.ts';
@@ -55,6 +57,7 @@ import { createRuntimeStatsTable, type RuntimeStatsTable } from './tables/runtim
 import { createSessionTable, type SessionTable } from './tables/sessions.ts';
 import { createStateTable, type StateTable } from './tables/state.ts';
 import { createStoppedTable, type StoppedTable } from './tables/stopped-answers.ts';
+import { createStoreKeys, type StoreKeys } from './tables/store-keys.ts';
 import { createTaskIndex, type TaskTable } from './tables/tasks.ts';
 import { createThreadExpiryTable, type ThreadExpiryTable } from './tables/thread-expiries.ts';
 import { createThreadTable, type ThreadTable } from './tables/threads.ts';
@@ -123,6 +126,9 @@ type Tables = {
   readonly idempotency: IdempotencyTable;
 };
 
+/** The contents of files: the folder that readers use, and the rows of a database. */
+export type StoredBlobs = BlobParts & { readonly folder: string };
+
 type Operations = {
   /** @param place the owner of its rows; embedded stores ignore it */
   batch(place: BatchPlace): Batch;
@@ -134,6 +140,8 @@ type Operations = {
    */
   commit(batch: Batch, kind?: CommitKind): Promise<void>;
   readonly removals: Removals;
+  readonly blobs: StoredBlobs;
+  readonly storeKeys: StoreKeys;
   readonly transfers: Transfers;
   /** Whether the last commit succeeded. After a failure the store retries at intervals of up to 2 seconds. */
   readonly writable: boolean;
@@ -281,10 +289,13 @@ const assemble = (
     media: createMediaTexts(blobsIn(dir), inlineMaxBytes),
   });
   const { pushConfigs } = controlPlane.tables;
+  const blobs = createStoredBlobs(env, { dir, shipping, committer });
   const store: Store = {
     batch: createBatch,
-    commit: (batch, kind = 'progress') => committer.commit(batch, kind),
+    commit: commitWith(committer, blobs),
     removals,
+    blobs,
+    storeKeys: createStoreKeys(env, meta),
     transfers: createTransfers(env, { ...tables, pushConfigs, removals, counters }),
     ...tables,
     ...controlPlane.tables,
@@ -293,11 +304,7 @@ const assemble = (
     },
     onRecovered: committer.onRecovered,
     refuse: committer.refuse,
-    async check() {
-      if (closing) throw new Unavailable(`the store in '${dir}' is closed`);
-      if (meta.get(['format']) === undefined) throw new Unavailable(`the store in '${dir}' does not answer`);
-      await committer.check();
-    },
+    check: () => check({ dir, meta, committer, isClosed: closing !== undefined }),
     stats: () => readStats(env, dir),
     backup: (target) => copyTo({ root, dir }, target),
     close() {
@@ -310,6 +317,34 @@ const assemble = (
   };
   return { store, sealAll: controlPlane.sealAll };
 };
+
+type Checked = { dir: string; meta: Rows; committer: Committer; isClosed: boolean };
+
+const check = async ({ dir, meta, committer, isClosed }: Checked): Promise<void> => {
+  if (isClosed) throw new Unavailable(`the store in '${dir}' is closed`);
+  if (meta.get(['format']) === undefined) throw new Unavailable(`the store in '${dir}' does not answer`);
+  await committer.check();
+};
+
+type Shipped = { dir: string; shipping: Shipping | undefined; committer: Committer };
+
+const createStoredBlobs = (env: Environment, { dir, shipping, committer }: Shipped): StoredBlobs => {
+  const folder = blobsIn(dir);
+  const parts = createBlobParts(env, {
+    blobs: folder,
+    isShipped: shipping !== undefined,
+    commit: (batch) => committer.commit(batch, 'input'),
+  });
+  return { folder, ...parts };
+};
+
+/** The contents of a batch are shipped with its rows. */
+const commitWith =
+  (committer: Committer, blobs: BlobParts): Store['commit'] =>
+  (batch, kind = 'progress') => {
+    for (const [sha256, bytes] of batch.blobs) blobs.put(batch, sha256, bytes);
+    return committer.commit(batch, kind);
+  };
 
 const createTables = (
   env: Environment,

@@ -1,12 +1,15 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { Conflict, Integrity, Unavailable } from '../../src/schema/outcome.ts';
+import { blobPath } from '../../src/store/engine/blob-folder.ts';
 import { numberOfRoot } from '../../src/store/engine/lineage.ts';
 import type { SinkOutcome } from '../../src/store/engine/sink.ts';
 import { type Batch, openStore, type Store } from '../../src/store/index.ts';
 import { LOCAL, SHIPPED } from '../../src/store/kinds.ts';
 import { DERIVED, LISTS } from '../../src/store/repair/derived.ts';
+import { PART_BYTES } from '../../src/store/tables/blob-parts.ts';
 import { checkLoad, copyFor } from './copies.ts';
 import { dump } from './dump.ts';
 import { fillCommons, fillMember, fillThread, PLACE } from './every-table.ts';
@@ -25,6 +28,9 @@ const putState = (store: Store, thread_id: string, value: object = {}): Promise<
   commit(store, { scope: SCOPE, thread_id }, (batch) =>
     store.state.put(batch, SCOPE, thread_id, { ...value }),
   );
+
+const PART_KIND = 55;
+const LINK_KEY_KIND = 56;
 
 t.test('gives every table of a store one place among shipped, derived and local tables', async (t) => {
   const dir = t.testdir();
@@ -137,7 +143,7 @@ t.test('finishes removals that the database has begun', async (t) => {
   const second = await copyFor(t, first.sink);
   t.equal(second.store.removals.isMarked(SCOPE, 't1'), true);
   await second.store.removals.finishAll();
-  t.strictSame(first.sink.all(), []);
+  t.strictSame(new Set(first.sink.all().map(({ kind }) => kind)), new Set([LINK_KEY_KIND]));
   await checkLoad(t, second);
 });
 
@@ -362,4 +368,31 @@ t.test('refuses rows of a kind that it does not have', async (t) => {
     ];
   }
   await t.rejects(copyFor(t, sink, { rows: rows() }), /rows of kind 999/);
+});
+
+t.test('loads the contents of files and the key of their links', async (t) => {
+  const first = await copyFor(t);
+  const large = randomBytes(2 * PART_BYTES + 5);
+  const [sha256, empty] = [large, Buffer.alloc(0)].map(
+    (bytes) => [createHash('sha256').update(bytes).digest('hex'), bytes] as const,
+  );
+  if (!sha256 || !empty) throw new Error('two contents');
+  await commit(first.store, 'commons', (batch) => {
+    for (const [name, bytes] of [sha256, empty]) batch.blobs.set(name, bytes);
+    first.store.documents.put(batch, 'assistant', { policy: 'kind' });
+  });
+  const second = await copyFor(t, first.sink);
+  for (const [name, bytes] of [sha256, empty])
+    t.ok(readFileSync(blobPath(second.store.blobs.folder, name)).equals(bytes), 'the same bytes');
+  t.ok(second.store.files.linkKey.equals(first.store.files.linkKey), 'the same key');
+  await second.store.blobs.remove(sha256[0]);
+  const parts = () => first.sink.all().filter(({ kind }) => kind === PART_KIND);
+  t.equal(parts().length, 1, 'the parts of the other content stay');
+  await second.store.blobs.ship(sha256[0]);
+  t.equal(parts().length, 4);
+  const third = await copyFor(t, first.sink);
+  t.ok(readFileSync(blobPath(third.store.blobs.folder, sha256[0])).equals(large), 'shipped from the folder');
+  const names = new Set<string>();
+  for await (const name of third.store.blobs.names()) names.add(name);
+  t.strictSame(names, new Set([sha256[0], empty[0]]));
 });

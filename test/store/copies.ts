@@ -28,6 +28,8 @@ export const copyFor = async (
     dir,
     sink,
   });
+  // The key of links.
+  sink.groups.length = 0;
   t.teardown(async () => {
     await store.close();
     rmSync(dir, { recursive: true, force: true });

@@ -130,6 +130,7 @@ export const fillCommons = (store: Store, batch: Batch): void => {
   store.sessions.put(batch, { ...session, ip: '::1', created_at: AT, expires_at: AT + 5 } as never);
   store.credentials.put(batch, 'other', { kind: 'session', id: 's1' });
   store.sessions.putUse(batch, 's1', { at: AT, ip: '::1' });
+  store.blobs.put(batch, FILE.sha256, Buffer.from('abc'));
   store.files.put(batch, { ...FILE, id: 'file-1', purpose: 'vision', expires_at: AT + 4 });
   const model = record('m1');
   store.config.put(batch, model);

@@ -7,6 +7,7 @@ import { SHIPPED } from '../../src/store/kinds.ts';
  * another lineage, are refused, and with a refused batch the later ones of its lineage.
  */
 export type MemorySink = Sink & {
+  /** Since the opening of the copy. */
   readonly groups: (readonly ShippedBatch[])[];
   /** Called for each batch; a returned outcome is that of the batch. */
   decide(batch: ShippedBatch): SinkOutcome | undefined;

@@ -121,7 +121,7 @@ const shippedBatch = (shipping: Shipping, lineage: bigint | null, changes: Chang
   return { lineage, owners: [COMMONS], births: [], releases: [], gone, rows };
 };
 
-const shippedRow = (
+export const shippedRow = (
   place: Pick<ShippedRow, 'kind' | 'key' | 'lineage'>,
   { text, columns }: ShippedValue,
 ): ShippedRow => ({

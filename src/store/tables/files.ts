@@ -242,11 +242,19 @@ const placesOf = ({ id, scope, purpose, created_at, thread_id }: FileRow): Key[]
 
 const KEY = ['file_link_key'];
 
+/** Returns the secret in hexadecimal digits; undefined in a folder that no store was opened in. */
+export const linkKeyIn = (meta: Rows): string | undefined => {
+  const stored = meta.get(KEY);
+  return typeof stored === 'string' ? stored : undefined;
+};
+
+export const putLinkKey = (meta: Rows, key: string): void => meta.putSync(KEY, key);
+
 /** Returns the secret of the folder for links, which is generated with the folder. Called inside a transaction. */
 export const takeLinkKey = (meta: Rows): Buffer => {
-  const stored = meta.get(KEY);
-  if (typeof stored === 'string') return Buffer.from(stored, 'hex');
+  const stored = linkKeyIn(meta);
+  if (stored !== undefined) return Buffer.from(stored, 'hex');
   const key = randomBytes(32);
-  meta.putSync(KEY, key.toString('hex'));
+  putLinkKey(meta, key.toString('hex'));
   return key;
 };
