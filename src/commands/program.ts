@@ -17,6 +17,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['dev', async () => (await import('./dev.ts')).devCommand],
   ['machines', async () => (await import('./machines.ts')).machinesCommand],
   ['backup', async () => (await import('./backup.ts')).backupCommand],
+  ['copy', async () => (await import('./copy.ts')).copyCommand],
   ['doctor', async () => (await import('./doctor.ts')).doctorCommand],
   ['systemd', async () => (await import('./systemd.ts')).systemdCommand],
   ['keys', async () => (await import('./keys.ts')).keysCommand],

@@ -31,7 +31,7 @@ export type AgreementOptions = {
 /** @throws DatabaseRefused with the name of a setting that differs */
 export const agree = async (connection: Connection, options: AgreementOptions): Promise<void> => {
   const { agreed } = options;
-  const key = await hashOf(options, 'SERVICE_SECRETS_KEY', agreed.secrets_check);
+  const key = await secretsCheck(options.clusterId, agreed.secrets_check);
   if ((await storedAs(connection, options, 'secrets_check', key)) !== key) {
     throw new DatabaseRefused('SERVICE_SECRETS_KEY must be the key of the other members: it differs');
   }
@@ -51,8 +51,12 @@ const UNSET = 'unset';
 const HASH_BYTES = 32;
 const hash = promisify<string, string, number, Buffer>(scrypt);
 
+/** Returns the hash of the key of the secrets that the schema of a cluster has. */
+export const secretsCheck = (clusterId: string, key: string | undefined): Promise<string> =>
+  hashOf({ clusterId }, 'SERVICE_SECRETS_KEY', key);
+
 const hashOf = async (
-  { clusterId }: AgreementOptions,
+  { clusterId }: Pick<AgreementOptions, 'clusterId'>,
   variable: string,
   value: string | undefined,
 ): Promise<string> =>

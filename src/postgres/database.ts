@@ -3,6 +3,7 @@ import type { Agreed } from './agreement.ts';
 import { createConnector } from './connection.ts';
 import { readDatabaseUrl } from './connection-options.ts';
 import { createLane, createLanes } from './lane.ts';
+import { loadRows } from './load.ts';
 import {
   claimLineages,
   drainRow,
@@ -19,7 +20,6 @@ import { type ConnectionUse, observeConnectors } from './observed.ts';
 import { type PrepareOptions, prepare } from './prepare.ts';
 import { refusalBy } from './refusals.ts';
 import { type CommitNotice, createSink } from './sink.ts';
-import { readRows } from './snapshot.ts';
 import { createStatements } from './statements.ts';
 
 export type DatabaseOptions = {
@@ -61,12 +61,8 @@ export type Database = {
   fence(request: FenceRequest): Promise<boolean>;
   /** Makes a live member drain, which it reads. Returns whether there is one. */
   drain(id: string): Promise<boolean>;
-  /**
-   * Reads all rows as of one moment, page by page. The signal ends it, and its connection, at once.
-   *
-   * @throws DatabaseRefused for a schema that is not ready, ServerError, ConnectionLost
-   */
-  rows(signal?: AbortSignal): AsyncIterable<readonly ShippedRow[]>;
+  /** All rows, in one snapshot that begins with the first page. The signal ends it, and its connection, at once. */
+  rows(signal: AbortSignal): AsyncIterable<readonly ShippedRow[]>;
   /** The number of open connections by their use. */
   connections(): ReadonlyMap<ConnectionUse, number>;
   /** Frees lineages whose members have ended, so many at once. Returns their number. */
@@ -95,7 +91,6 @@ export type Membership = {
 
 /** How long the start waits for one answer. */
 const PREPARE_TIMEOUT_MS = 30_000;
-/** The longest wait for one page of rows. */
 /** A connection that has not answered for so long is not waited for. */
 const LONGEST_TIMEOUT_MS = 5000;
 
@@ -163,7 +158,8 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     members: () => readMembers(shared),
     fence: (request) => fenceRow(shared, request),
     drain: (id) => drainRow(shared, id),
-    rows: (signal) => readRows(connectors.of('load'), { schema, timeoutMs: LONGEST_TIMEOUT_MS, signal }),
+    rows: (signal) =>
+      loadRows({ connector: connectors.of('load'), schema, timeoutMs: LONGEST_TIMEOUT_MS, signal }),
     connections: connectors.open,
     free: (limit) => freeLineages(shared, limit),
     close() {

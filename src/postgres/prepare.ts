@@ -17,6 +17,8 @@ export type PrepareOptions = {
   newClusterId: string;
   timeoutMs: number;
   agreed?: Agreed | undefined;
+  /** The schema is the target of a copy: members refuse it until the copy is complete. */
+  isTarget?: boolean;
 };
 
 /** Checks the server and the schema, and makes what is missing. @throws DatabaseRefused, ServerError, ConnectionLost */
@@ -84,9 +86,9 @@ const lockOf = (schema: string): string =>
   createHash('sha256').update(`troupe schema ${schema}`).digest().readBigInt64BE(0).toString();
 
 /** Returns the version of the schema, or 0 when there is none. @throws DatabaseRefused for one that is not known */
-const readVersion = async (
+export const readVersion = async (
   connection: Connection,
-  { schema, timeoutMs }: PrepareOptions,
+  { schema, timeoutMs }: Pick<PrepareOptions, 'schema' | 'timeoutMs'>,
 ): Promise<number> => {
   // `to_regclass` would answer from a cache, which the lock does not bring up to date.
   const text = `SELECT EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -114,9 +116,9 @@ const migrate = async (connection: Connection, options: PrepareOptions, from: nu
   }
 };
 
-const firstMeta = ({ newClusterId, leaseTtlMs }: PrepareOptions) => ({
+const firstMeta = ({ newClusterId, leaseTtlMs, isTarget = false }: PrepareOptions) => ({
   cluster_id: newClusterId,
-  ready: true,
+  ready: !isTarget,
   lease_ttl_ms: leaseTtlMs,
   commons: 0,
 });
@@ -133,21 +135,32 @@ const createSchema = async (connection: Connection, { schema, timeoutMs }: Prepa
 
 const checkMeta = async (
   connection: Connection,
-  { schema, leaseTtlMs, timeoutMs }: PrepareOptions,
+  { schema, leaseTtlMs, timeoutMs, isTarget }: PrepareOptions,
 ): Promise<string> => {
-  const text = `SELECT name, value FROM ${quotedSchema(schema)}."meta"`;
-  const rows = await connection.query<{ name: string; value: string }>({ text, values: [] }, timeoutMs);
-  const meta = new Map(rows.map(({ name, value }) => [name, value]));
+  const meta = await readMeta(connection, schema, timeoutMs);
   const id = meta.get('cluster_id');
-  if (id === undefined || meta.get('ready') !== 'true') {
-    throw new DatabaseRefused(`the schema '${schema}' is not ready: a copy into it is not complete`);
-  }
+  if (id === undefined || (!isTarget && meta.get('ready') !== 'true')) throw notReady(schema);
   const ttl = meta.get('lease_ttl_ms');
   if (ttl === String(leaseTtlMs)) return id;
   throw new DatabaseRefused(
     `SERVICE_LEASE_TTL_MS must be ${ttl}, as of the other members (got ${leaseTtlMs})`,
   );
 };
+
+export const readMeta = async (
+  connection: Pick<Connection, 'query'>,
+  schema: string,
+  timeoutMs: number,
+): Promise<Map<string, string>> => {
+  const text = `SELECT name, value FROM ${quotedSchema(schema)}."meta"`;
+  const rows = await connection.query<{ name: string; value: string }>({ text, values: [] }, timeoutMs);
+  return new Map(rows.map(({ name, value }) => [name, value]));
+};
+
+export const notReady = (schema: string): DatabaseRefused =>
+  new DatabaseRefused(
+    `the schema '${schema}' is not ready: a copy into it is not complete; repeat the command 'troupe copy'`,
+  );
 
 /** More than one, since a pooler may give the second connection another server by chance. */
 const NAME_CHECKS = 3;

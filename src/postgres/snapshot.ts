@@ -1,71 +1,60 @@
 import type { ShippedRow } from '../store/engine/sink.ts';
 import type { Connection, Connector } from './connection.ts';
-import { ConnectionLost, DatabaseRefused } from './errors.ts';
 import { quotedSchema } from './identifier.ts';
 
 /**
  * Reads all rows of a schema as they are at one moment, while members continue to commit.
  *
  * Guarantees: all pages are of one snapshot, in the order of kind and key; a page has at least one row.
- * Cost: one transaction that only reads, on a separate connection that ends with the last page or with the loop of the
- * caller; memory for one page.
+ * Cost: memory for one page.
  */
 
 /** The rows of one page, and the bytes of their values from which on a page has no further row. */
 const PAGE_ROWS = 2000;
 const PAGE_BYTES = 8 * 2 ** 20;
 
-/** Values can be large, and a server that has just started reads from its disk. */
-const PAGE_TIMEOUT_MS = 60_000;
-
 export type SnapshotOptions = {
   schema: string;
-  /** The longest time to connect, in milliseconds. */
+  /** The longest time for one page, in milliseconds. */
   timeoutMs: number;
-  /** Ends the snapshot, and its connection, at once. */
-  signal?: AbortSignal | undefined;
 };
 
-/** @throws DatabaseRefused for a schema that is not ready, ServerError, ConnectionLost */
+/** Reads all rows on a separate connection, which ends with the loop of the caller. @throws ServerError, ConnectionLost */
 export async function* readRows(
   connector: Connector,
-  { schema, timeoutMs, signal }: SnapshotOptions,
+  options: SnapshotOptions,
 ): AsyncGenerator<readonly ShippedRow[], void> {
-  if (signal?.aborted) throw new ConnectionLost('the load has ended', { wasSent: false });
-  const text = pageText(schema);
-  const connection = await connector.open(timeoutMs, signal);
-  const abort = (): void => connection.destroy();
-  signal?.addEventListener('abort', abort);
+  const connection = await connector.open(options.timeoutMs);
   try {
-    await begin(connection, timeoutMs);
-    await assertReady(connection, schema);
-    let after: Position = FIRST;
-    for (;;) {
-      const statement = { text, values: [after.kind, after.key] };
-      const rows = (await connection.query<StoredRow>(statement, PAGE_TIMEOUT_MS)).map(shippedRow);
-      const last = rows.at(-1);
-      if (!last) return;
-      yield rows;
-      after = last;
-    }
+    await beginSnapshot(connection, options.timeoutMs);
+    yield* readPages(connection, options);
   } finally {
-    signal?.removeEventListener('abort', abort);
     connection.destroy();
   }
 }
 
-const assertReady = async (connection: Connection, schema: string): Promise<void> => {
-  const text = `SELECT FROM ${quotedSchema(schema)}."meta" WHERE name = 'ready' AND value = 'true'`;
-  const rows = await connection.query({ text, values: [] }, PAGE_TIMEOUT_MS);
-  if (rows.length === 0)
-    throw new DatabaseRefused(`the schema '${schema}' is not ready: a copy into it is not complete`);
-};
-
-/** A slow reader must not lose its snapshot to a limit of the server. */
-const begin = async (connection: Connection, timeoutMs: number): Promise<void> => {
+/** Begins the transaction of a snapshot. A slow reader must not lose it to a limit of the server. */
+export const beginSnapshot = async (connection: Connection, timeoutMs: number): Promise<void> => {
   await connection.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', timeoutMs);
   await connection.run('SET LOCAL idle_in_transaction_session_timeout = 0', timeoutMs);
 };
+
+/** Reads all rows in the transaction of the connection. @throws ServerError, ConnectionLost */
+export async function* readPages(
+  connection: Connection,
+  { schema, timeoutMs }: SnapshotOptions,
+): AsyncGenerator<readonly ShippedRow[], void> {
+  const text = pageText(schema);
+  let after: Position = FIRST;
+  for (;;) {
+    const statement = { text, values: [after.kind, after.key] };
+    const rows = (await connection.query<StoredRow>(statement, timeoutMs)).map(shippedRow);
+    const last = rows.at(-1);
+    if (!last) return;
+    yield rows;
+    after = last;
+  }
+}
 
 type Position = Pick<ShippedRow, 'kind' | 'key'>;
 

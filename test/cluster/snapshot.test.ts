@@ -6,6 +6,8 @@ import { NO_POSTGRES } from './programs.ts';
 
 /** The rows of a database as a load reads them (cluster.md 7.3, 12.1). */
 
+const NEVER = new AbortController().signal;
+
 const LARGE = 'x'.repeat(3 * 2 ** 20);
 
 const byKey = (a: ShippedRow, b: ShippedRow): number =>
@@ -32,7 +34,7 @@ t.test('snapshots', { skip: NO_POSTGRES }, async (t) => {
     for (const rows of [small.slice(0, 3000), small.slice(3000), [special], ...large.map((row) => [row])])
       await member.sink.ship([createBatch(rows)]);
     const pages: (readonly ShippedRow[])[] = [];
-    for await (const page of database.rows()) pages.push(page);
+    for await (const page of database.rows(NEVER)) pages.push(page);
     t.strictSame(pages.flat(), all.toSorted(byKey));
     const sizes = pages.map((page) => page.reduce((sum, { value }) => sum + value.length, 0));
     t.ok(Math.max(...sizes) < 12 * 2 ** 20, 'a page ends with the row that fills it');
@@ -44,13 +46,13 @@ t.test('snapshots', { skip: NO_POSTGRES }, async (t) => {
     const rows = Array.from({ length: 2500 }, (_, index) => createRow({ key: `["a",${10_000 + index}]` }));
     await member.sink.ship([createBatch(rows)]);
     let count = 0;
-    for await (const page of database.rows()) {
+    for await (const page of database.rows(NEVER)) {
       if (count === 0) await member.sink.ship([put('new', { key: '["z"]' })]);
       count += page.length;
     }
     t.equal(count, 2500);
     let after = 0;
-    for await (const page of database.rows()) after += page.length;
+    for await (const page of database.rows(NEVER)) after += page.length;
     t.equal(after, 2501);
   });
 
@@ -58,7 +60,7 @@ t.test('snapshots', { skip: NO_POSTGRES }, async (t) => {
     const { name, database, member } = await open();
     await member.sink.ship([put('x')]);
     const inTransaction = (): number => postgres.backends(name, `state = 'idle in transaction'`).length;
-    for await (const page of database.rows()) {
+    for await (const page of database.rows(NEVER)) {
       t.equal(page.length, 1);
       t.equal(inTransaction(), 1);
       break;
@@ -69,6 +71,6 @@ t.test('snapshots', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('an empty schema has no page', async (t) => {
     const { database } = await open();
-    for await (const page of database.rows()) t.fail(`a page of ${page.length} rows`);
+    for await (const page of database.rows(NEVER)) t.fail(`a page of ${page.length} rows`);
   });
 });

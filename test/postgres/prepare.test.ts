@@ -99,7 +99,11 @@ t.test('rejects every other one with one line', async (t) => {
     ],
     [{ version: '4' }, {}, 'the database has schema 4, this program knows 1'],
     [{ version: 'x' }, {}, 'the database has schema x, this program knows 1'],
-    [{ meta: { ready: 'false' } }, {}, "the schema 'troupe' is not ready: a copy into it is not complete"],
+    [
+      { meta: { ready: 'false' } },
+      {},
+      "the schema 'troupe' is not ready: a copy into it is not complete; repeat the command 'troupe copy'",
+    ],
     [{}, { leaseTtlMs: 5000 }, 'SERVICE_LEASE_TTL_MS must be 10000, as of the other members (got 5000)'],
     [
       { sharesNames: true },

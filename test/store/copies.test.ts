@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { Conflict, Integrity, Unavailable } from '../../src/schema/outcome.ts';
 import { blobPath } from '../../src/store/engine/blob-folder.ts';
+import { closePrivate, createEnvironment, openRoot } from '../../src/store/engine/environment.ts';
 import { numberOfRoot } from '../../src/store/engine/lineage.ts';
-import type { SinkOutcome } from '../../src/store/engine/sink.ts';
+import type { ShippedRow, SinkOutcome } from '../../src/store/engine/sink.ts';
+import { exportRows } from '../../src/store/export.ts';
 import { type Batch, openStore, type Store } from '../../src/store/index.ts';
 import { LOCAL, SHIPPED } from '../../src/store/kinds.ts';
 import { DERIVED, LISTS } from '../../src/store/repair/derived.ts';
@@ -29,6 +31,7 @@ const putState = (store: Store, thread_id: string, value: object = {}): Promise<
     store.state.put(batch, SCOPE, thread_id, { ...value }),
   );
 
+const REFERENCE_KIND = 19;
 const PART_KIND = 55;
 const LINK_KEY_KIND = 56;
 
@@ -395,4 +398,29 @@ t.test('loads the contents of files and the key of their links', async (t) => {
   const names = new Set<string>();
   for await (const name of third.store.blobs.names()) names.add(name);
   t.strictSame(names, new Set([sha256[0], empty[0]]));
+});
+
+t.test('exports from a folder the rows that its commits have shipped', async (t) => {
+  const { store, sink, dir } = await copyFor(t);
+  const child = { ...threadRecord('t1', 1), lineage: '77' };
+  await commit(store, PLACE, (batch) => fillThread(store, batch));
+  await commit(store, 'commons', (batch) => fillCommons(store, batch));
+  await commit(store, 'member', (batch) => fillMember(store, batch));
+  await commit(store, { scope: SCOPE, thread_id: 'child' }, (batch) => {
+    store.threads.put(batch, SCOPE, { ...child, thread: { ...child.thread, id: 'child' } }, undefined);
+    store.runs.put(batch, SCOPE, run('r2', { thread_id: 'child' }), undefined);
+    store.awaiting.put(batch, { scope: SCOPE, thread_id: 'child', run_id: 'r2' });
+    store.state.put(batch, SCOPE, 'child', { mood: 'calm' });
+  });
+  await store.close();
+  const root = openRoot(dir);
+  const exported = [...exportRows(createEnvironment(root), dir)].flatMap(({ rows }) => rows);
+  await closePrivate(root);
+  const nameOf = ({ kind, key }: ShippedRow): string => `${kind} ${key}`;
+  const found = new Map(exported.map((row) => [nameOf(row), row]));
+  t.equal(found.size, exported.length, 'each row once');
+  // The service pins traces with the configuration; the content of the file was never written to the folder.
+  const expected = sink.all().filter(({ kind }) => kind !== REFERENCE_KIND && kind !== PART_KIND);
+  for (const row of expected) t.strictSame(found.get(nameOf(row)), row, nameOf(row));
+  t.equal(exported.filter(({ kind }) => kind !== REFERENCE_KIND).length, expected.length);
 });

@@ -13,9 +13,14 @@ export const continueBehind = (meta: Rows, number: number): void => {
   meta.putSync(['starts'], Math.floor(number / PER_START));
 };
 
-export const createOrder = (meta: Rows): Order => {
+/** Returns the number of openings so far. */
+export const openingsOf = (meta: Rows): number => {
   const stored = meta.get(['starts']);
-  const starts = (typeof stored === 'number' ? stored : 0) + 1;
+  return typeof stored === 'number' ? stored : 0;
+};
+
+export const createOrder = (meta: Rows): Order => {
+  const starts = openingsOf(meta) + 1;
   meta.putSync(['starts'], starts);
   let last = starts * PER_START;
   return {
