@@ -10,8 +10,9 @@ export const backupCommand = withSettingFlags(new Command('backup'), ['settings_
   .description('back up the data directory of a running service')
   .argument('<folder>', 'destination; must be empty or not exist')
   .action(async (folder: string, options: Record<string, unknown>) => {
-    const { storage_dir } = await readSettings(givenFlags(options), process.env);
-    const { backupFolder, KEY_FILE } = await import('../store/index.ts');
+    const { storage_dir, database } = await readSettings(givenFlags(options), process.env);
+    const { backupFolder, KEY_FILE, refuseBackup } = await import('../store/index.ts');
+    if (database.url !== undefined) refuseBackup();
     const progress = createProgress();
     const onProgress = (written: number, most: number): void =>
       progress.show(`copying ${megabytes(written)}, of ${megabytes(most)} at most`);

@@ -20,6 +20,7 @@ import { type ConnectionUse, observeConnectors } from './observed.ts';
 import { type PrepareOptions, prepare } from './prepare.ts';
 import { refusalBy } from './refusals.ts';
 import { type CommitNotice, createSink } from './sink.ts';
+import { isEmpty } from './snapshot.ts';
 import { createStatements } from './statements.ts';
 
 export type DatabaseOptions = {
@@ -65,6 +66,8 @@ export type Database = {
   rows(signal: AbortSignal): AsyncIterable<readonly ShippedRow[]>;
   /** The number of open connections by their use. */
   connections(): ReadonlyMap<ConnectionUse, number>;
+  /** Whether the schema has no rows. */
+  isEmpty(): Promise<boolean>;
   /** Frees lineages whose members have ended, so many at once. Returns their number. */
   free(limit: number): Promise<number>;
   /** Ends all connections. A commit without a known outcome resolves as `abandoned`. */
@@ -161,6 +164,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     rows: (signal) =>
       loadRows({ connector: connectors.of('load'), schema, timeoutMs: LONGEST_TIMEOUT_MS, signal }),
     connections: connectors.open,
+    isEmpty: () => isEmpty(shared.lane, schema, timeoutMs),
     free: (limit) => freeLineages(shared, limit),
     close() {
       for (const membership of memberships) membership.close();

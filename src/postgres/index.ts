@@ -3,3 +3,4 @@ export { type Database, type DatabaseOptions, type Membership, openDatabase } fr
 export { DatabaseRefused, ServerError, SlotsTaken } from './errors.ts';
 export type { MemberRow, MembersView } from './members.ts';
 export type { CommitNotice } from './sink.ts';
+export { refuseUnseenData } from './unseen-data.ts';

@@ -39,6 +39,16 @@ export const beginSnapshot = async (connection: Connection, timeoutMs: number): 
   await connection.run('SET LOCAL idle_in_transaction_session_timeout = 0', timeoutMs);
 };
 
+export const isEmpty = async (
+  lane: Pick<Connection, 'query'>,
+  schema: string,
+  timeoutMs: number,
+): Promise<boolean> => {
+  const text = `SELECT NOT EXISTS (SELECT FROM ${quotedSchema(schema)}."row") AS empty`;
+  const [row] = await lane.query<{ empty: boolean }>({ text, values: [] }, timeoutMs);
+  return row?.empty === true;
+};
+
 /** Reads all rows in the transaction of the connection. @throws ServerError, ConnectionLost */
 export async function* readPages(
   connection: Connection,

@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { Unavailable } from '../schema/outcome.ts';
-import { closePrivate, createEnvironment, openRoot } from './engine/environment.ts';
+import { checkDataFile } from './engine/data-file.ts';
+import { closePrivate, createEnvironment, openPrivate, openRoot } from './engine/environment.ts';
 import { prepareFolder } from './engine/folder.ts';
+import type { Key } from './engine/keys.ts';
 import { openingsOf } from './engine/order.ts';
 import { takeOwnership } from './engine/owner.ts';
 import { type ExportedPage, exportRows, type RowPlace } from './export.ts';
@@ -61,3 +63,17 @@ export const openExport = async ({ dir: given, secretsKey, warn }: FolderOptions
 
 /** Whether a store was ever opened in the folder. */
 export const hasStore = (dir: string): boolean => existsSync(join(dir, 'data.mdb'));
+
+/** Whether the store of a folder has threads. A process may have the folder open. */
+export const hasThreads = async (dir: string): Promise<boolean> => {
+  if (!hasStore(dir)) return false;
+  checkDataFile(dir);
+  const root = openPrivate({ path: dir, noSubdir: false, maxDbs: 128, readOnly: true });
+  try {
+    if (!Array.from(root.getKeys(), String).includes('threads')) return false;
+    const rows = root.openDB<unknown, Key>('threads', { encoding: 'binary' });
+    return Array.from(rows.getKeys({ limit: 1 })).length > 0;
+  } finally {
+    await closePrivate(root);
+  }
+};

@@ -1,4 +1,4 @@
-export { backupFolder } from './engine/backup.ts';
+export { backupFolder, refuseBackup } from './engine/backup.ts';
 export { type Batch, type BatchPlace, createBatch } from './engine/batch.ts';
 export { areBlobsHeld, blobPath, incomingIn, nameBlob } from './engine/blob-folder.ts';
 export { checkId } from './engine/keys.ts';

@@ -3,7 +3,7 @@ import type { RootDatabase } from 'lmdb';
 import { pack } from 'msgpackr';
 import { Outcome, Unavailable } from '../schema/outcome.ts';
 import { type CopyOf, createShipping, findLineage } from './copy-of.ts';
-import { copyTo } from './engine/backup.ts';
+import { copyTo, refuseBackup } from './engine/backup.ts';
 import { type Batch, type BatchPlace, createBatch, type Rows, type Write } from './engine/batch.ts';
 import { blobsIn } from './engine/blob-folder.ts';
 import { type CommitKind, type Committer, createCommitter } from './engine/committer.ts';
@@ -163,7 +163,11 @@ type Operations = {
    */
   refuse(reason: Outcome): void;
   stats(): StoreStats;
-  /** Copies the current store into an empty folder, while work continues. A copy is opened like any store. */
+  /**
+   * Copies the current store into an empty folder, while work continues. A copy is opened like any store.
+   *
+   * @throws Invalid when the store is a copy of a database
+   */
   backup(dir: string): Promise<void>;
   /** Waits for the commits in progress and their flush. */
   close(): Promise<void>;
@@ -306,7 +310,7 @@ const assemble = (
     refuse: committer.refuse,
     check: () => check({ dir, meta, committer, isClosed: closing !== undefined }),
     stats: () => readStats(env, dir),
-    backup: (target) => copyTo({ root, dir }, target),
+    backup: async (target) => (copyOf ? refuseBackup() : copyTo({ root, dir }, target)),
     close() {
       closing ??= shutDown();
       return closing;

@@ -1,7 +1,9 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { refuseUnseenData } from '../../src/postgres/index.ts';
 import { examine, openStore } from '../../src/store/index.ts';
+import { runHere } from '../e2e/in-process.ts';
 import { startPlace } from '../upgrade/place.ts';
 import { type Answers, readAll } from '../upgrade/read.ts';
 import { joinWith, openFor, put } from './batches.ts';
@@ -162,6 +164,32 @@ t.test('copies', { skip: NO_POSTGRES }, async (t) => {
     t.ok(await copyUntil([dir, url], 3));
     await (await openStore({ dir, durability: 'process', secretsKey: KEY })).close();
     t.match(await copy([dir, url]), { code: 1, errors: /was used since.*DROP SCHEMA troupe CASCADE/ });
+  });
+
+  await t.test('data that an empty schema would hide are refused (check 35)', async (t) => {
+    const { url } = create();
+    const { dir } = unpackFixture(t.testdir({ empty: {} }), 'format-6');
+    const database = await openFor(t, url);
+    await t.rejects(refuseUnseenData(database, dir), {
+      name: 'DatabaseRefused',
+      message: `the data of ${dir} would not be seen: run "troupe copy ${dir} $SERVICE_DATABASE_URL", or set SERVICE_STORAGE_DIR elsewhere`,
+    });
+    await refuseUnseenData(database, join(t.testdirName, 'none'));
+    const empty = join(t.testdirName, 'empty');
+    await (await openStore({ dir: empty, durability: 'process' })).close();
+    await refuseUnseenData(database, empty);
+    await (await joinWith(database, 'a')).sink.ship([put('row')]);
+    await refuseUnseenData(database, dir);
+    t.pass('an empty folder hides nothing, nor does a schema with rows');
+  });
+
+  await t.test('a backup names the ways of the database instead', async (t) => {
+    const { url } = create();
+    const target = join(t.testdir(), 'backup');
+    const environment = { SERVICE_DATABASE_URL: url, SERVICE_HTTP_ADDR: '127.0.0.1:0' };
+    const ended = await runHere(['backup', target], environment);
+    t.match(ended, { code: 1, errors: /^troupe: the data are in the database.*pg_dump.*base backups.*\n$/ });
+    t.notOk(existsSync(target));
   });
 
   await t.test('verification finds a row that differs', async (t) => {

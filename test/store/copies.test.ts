@@ -373,6 +373,14 @@ t.test('refuses rows of a kind that it does not have', async (t) => {
   await t.rejects(copyFor(t, sink, { rows: rows() }), /rows of kind 999/);
 });
 
+t.test('refuses a backup, which the database has to make', async (t) => {
+  const { store } = await copyFor(t);
+  await t.rejects(async () => store.backup(join(t.testdir(), 'backup')), {
+    name: 'Invalid',
+    message: /pg_dump/,
+  });
+});
+
 t.test('loads the contents of files and the key of their links', async (t) => {
   const first = await copyFor(t);
   const large = randomBytes(2 * PART_BYTES + 5);

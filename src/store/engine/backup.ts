@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
-import { Unavailable } from '../../schema/outcome.ts';
+import { Invalid, Unavailable } from '../../schema/outcome.ts';
 import { BLOBS, blobsIn, copyBlobs, holdBlobs, isAlive } from './blob-folder.ts';
 import { checkDataFile } from './data-file.ts';
 import { closePrivate, openPrivate } from './environment.ts';
@@ -73,6 +73,13 @@ const namedBlobs = async (dir: string): Promise<Set<string>> => {
   } finally {
     await closePrivate(root);
   }
+};
+
+/** @throws Invalid: the folder of a member has a part of the data, and is never opened again */
+export const refuseBackup = (): never => {
+  throw new Invalid(
+    'the data are in the database, so back up the database: with pg_dump of its schema, or with base backups and its write-ahead log; members may continue to run',
+  );
 };
 
 const aborted = (signal: AbortSignal): Promise<never> =>
