@@ -82,7 +82,7 @@ const renderReport = ({ findings, rows, secrets, blobs, backup }: Report): strin
   const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
   const read = `${total} rows in ${Object.keys(rows).length} tables were read`;
   const copied = backup === undefined ? [] : [`the folder as it was is in ${backup}`];
-  const what = findings.length === 0 ? ['no problems found'] : findings.map(lineOf);
+  const what = findings.length === 0 ? ['no problems found'] : findings.map(renderFinding);
   const sealed = secrets === undefined ? [] : secretsLines(secrets);
   const contents = blobs === undefined || blobs.named + blobs.orphaned === 0 ? [] : [blobsLine(blobs)];
   return `${[...what, read, ...sealed, ...contents, ...copied].join('\n')}\n`;
@@ -104,5 +104,5 @@ const secretsLines = ({ key, sealed, older }: NonNullable<Report['secrets']>): s
     : [`secrets: ${older} rows are plain or encrypted in an earlier way; the next start encrypts them`]),
 ];
 
-const lineOf = ({ problem, table, count, examples, repaired }: Finding): string =>
+export const renderFinding = ({ problem, table, count, examples, repaired }: Finding): string =>
   `${repaired ? 'repaired' : 'found'}: ${table}: ${problem} (${count}): ${examples.join(' ')}`;

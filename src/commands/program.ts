@@ -18,6 +18,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['machines', async () => (await import('./machines.ts')).machinesCommand],
   ['backup', async () => (await import('./backup.ts')).backupCommand],
   ['copy', async () => (await import('./copy.ts')).copyCommand],
+  ['database', async () => (await import('./database.ts')).databaseCommand],
   ['doctor', async () => (await import('./doctor.ts')).doctorCommand],
   ['systemd', async () => (await import('./systemd.ts')).systemdCommand],
   ['keys', async () => (await import('./keys.ts')).keysCommand],

@@ -3,15 +3,16 @@ import type { ShippedBatch, ShippedRow } from '../store/engine/sink.ts';
 import type { ExportedPage, RowPlace } from '../store/export.ts';
 import type { FolderExport } from '../store/folder-export.ts';
 import { type Connector, createConnector } from './connection.ts';
-import { type ConnectionOptions, readDatabaseUrl } from './connection-options.ts';
-import { type CopyState, checkSecrets, readTarget, type Target, writeMeta } from './copy-target.ts';
+import { readDatabaseUrl } from './connection-options.ts';
+import { type CopyState, readTarget, type Target, writeMeta } from './copy-target.ts';
 import { ConnectionLost, DatabaseRefused, ServerError } from './errors.ts';
 import { createLane } from './lane.ts';
 import { fenceRow, joinRow, leaveRow, type Rows, readMembers } from './member-rows.ts';
-import { notReady, prepare, readMeta, readVersion } from './prepare.ts';
+import { prepare } from './prepare.ts';
 import { refusalBy } from './refusals.ts';
 import { createSink, type MemberSink } from './sink.ts';
 import { readRows } from './snapshot.ts';
+import { openSource } from './source.ts';
 import { createStatements } from './statements.ts';
 
 /**
@@ -135,28 +136,12 @@ const ship = async (sink: MemberSink, batch: ShippedBatch): Promise<void> => {
 export async function* readDatabase(options: CopyOptions): AsyncGenerator<readonly ShippedRow[], void> {
   const connection = readDatabaseUrl(options.url);
   try {
-    yield* readRows(await openSource(connection, options), { schema: options.schema, timeoutMs: TIMEOUT_MS });
+    const connector = await openSource(connection, options);
+    yield* readRows(connector, { schema: options.schema, timeoutMs: TIMEOUT_MS });
   } catch (error) {
     throw isOfDatabase(error) ? refusalBy(error, connection) : error;
   }
 }
-
-const openSource = async (connection: ConnectionOptions, options: CopyOptions): Promise<Connector> => {
-  const { schema, secretsKey } = options;
-  if (connection.warning !== undefined) options.warn(connection.warning);
-  const connector = createConnector(connection);
-  const opened = await connector.open(TIMEOUT_MS);
-  try {
-    if ((await readVersion(opened, { schema, timeoutMs: TIMEOUT_MS })) === 0)
-      throw new DatabaseRefused(`the schema '${schema}' does not exist, or has no data of a cluster`);
-    const meta = await readMeta(opened, schema, TIMEOUT_MS);
-    if (meta.get('ready') !== 'true') throw notReady(schema);
-    await checkSecrets(meta, secretsKey);
-    return connector;
-  } finally {
-    opened.destroy();
-  }
-};
 
 const connected = async <Result>(
   { url, warn }: CopyOptions,

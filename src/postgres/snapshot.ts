@@ -24,14 +24,35 @@ export async function* readRows(
   connector: Connector,
   options: SnapshotOptions,
 ): AsyncGenerator<readonly ShippedRow[], void> {
+  const snapshot = await openSnapshot(connector, options);
+  try {
+    yield* snapshot.rows();
+  } finally {
+    snapshot.close();
+  }
+}
+
+/** One moment of a schema, which can be read several times. */
+export type Snapshot = Pick<Connection, 'query'> & {
+  rows(): AsyncGenerator<readonly ShippedRow[], void>;
+  close(): void;
+};
+
+/** @throws ServerError, ConnectionLost */
+export const openSnapshot = async (connector: Connector, options: SnapshotOptions): Promise<Snapshot> => {
   const connection = await connector.open(options.timeoutMs);
   try {
     await beginSnapshot(connection, options.timeoutMs);
-    yield* readPages(connection, options);
-  } finally {
+  } catch (error) {
     connection.destroy();
+    throw error;
   }
-}
+  return {
+    query: connection.query,
+    rows: () => readPages(connection, options),
+    close: connection.destroy,
+  };
+};
 
 /** Begins the transaction of a snapshot. A slow reader must not lose it to a limit of the server. */
 export const beginSnapshot = async (connection: Connection, timeoutMs: number): Promise<void> => {

@@ -35,6 +35,15 @@ export const importFolder = async ({ dir: given, rows, secretsKey, warn }: Impor
   const target = resolve(given);
   refuseUsedFolder(target);
   const dir = prepareFolder(`${target}.copying`);
+  await fillFolder(dir, rows);
+  const secrets = secretsKey === undefined ? {} : { secretsKey };
+  await (await openStore({ dir, durability: 'power', warn, ...secrets })).close();
+  refuseUsedFolder(target);
+  renameSync(dir, target);
+};
+
+/** Replaces the content of a folder. @throws Unavailable when a service uses it */
+export const fillFolder = async (dir: string, rows: AsyncIterable<readonly ShippedRow[]>): Promise<void> => {
   const ownership = await takeOwnership(dir);
   try {
     for (const name of readdirSync(dir))
@@ -49,8 +58,4 @@ export const importFolder = async ({ dir: given, rows, secretsKey, warn }: Impor
   } finally {
     await ownership.release();
   }
-  const secrets = secretsKey === undefined ? {} : { secretsKey };
-  await (await openStore({ dir, durability: 'power', warn, ...secrets })).close();
-  refuseUsedFolder(target);
-  renameSync(dir, target);
 };
