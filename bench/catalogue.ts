@@ -7,6 +7,7 @@ import { consoleFrames } from './console.ts';
 import { consoleHeap } from './console-heap.ts';
 import { costs } from './costs.ts';
 import { fanOut } from './fan-out.ts';
+import { forwarding } from './forwarding.ts';
 import { growth } from './growth.ts';
 import { halfLoad } from './half-load.ts';
 import { identity } from './identity.ts';
@@ -35,6 +36,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   provider,
   store,
   cluster,
+  forwarding,
   streams,
   costs,
   protocols,

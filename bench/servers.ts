@@ -70,8 +70,16 @@ export type TroupeOptions = {
 
 /** Does not wait until the service listens. */
 export const spawnTroupe = (context: Context, options: TroupeOptions): Child => {
-  const { durability = 'process', dir = context.folder(), port = 0, flags = [] } = options;
-  const { place, variables, hear, node } = options;
+  const { place, variables, hear, node, flags = [] } = options;
+  const { flags: nodeFlags, main } = context.build;
+  const pairs = Object.entries(settingsOf(context, options)).flatMap(([name, value]) => [`--${name}`, value]);
+  const args = [...nodeFlags, ...(options.nodeArguments ?? []), main, 'serve', ...pairs, ...flags];
+  return startChild(args, place, variables, hear, node);
+};
+
+/** Returns the settings of a measured service by the names of their flags. */
+export const settingsOf = (context: Context, options: TroupeOptions): Record<string, string> => {
+  const { durability = 'process', dir = context.folder(), port = 0 } = options;
   const settings = join(context.folder(), 'settings.json');
   const { providers = [], models = [], agents = [] } = options.settings ?? {};
   const entries = {
@@ -80,7 +88,7 @@ export const spawnTroupe = (context: Context, options: TroupeOptions): Child => 
     agents: [...SETTINGS.agents, ...agents],
   };
   writeFileSync(settings, JSON.stringify(entries));
-  const named = {
+  return {
     'settings-file': settings,
     'http-addr': `127.0.0.1:${port}`,
     'storage-dir': dir,
@@ -91,10 +99,6 @@ export const spawnTroupe = (context: Context, options: TroupeOptions): Child => 
     'max-concurrent-runs': '100000',
     durability,
   };
-  const { flags: nodeFlags, main } = context.build;
-  const pairs = Object.entries(named).flatMap(([name, value]) => [`--${name}`, value]);
-  const args = [...nodeFlags, ...(options.nodeArguments ?? []), main, 'serve', ...pairs, ...flags];
-  return startChild(args, place, variables, hear, node);
 };
 
 export const ADMIN_TOKEN = 'bench';
