@@ -1,10 +1,12 @@
 import t from 'tap';
 import { z } from 'zod';
+import type { FrontDeps } from '../../src/cluster/front.ts';
 import { fileReply, textReply, withCookies } from '../../src/http/reply.ts';
 import { reply, route } from '../../src/http/route.ts';
 import { createPrincipal } from '../../src/schema/principal.ts';
+import { CERTIFICATE, tlsFiles } from '../certificate.ts';
 import { get, ORIGIN, wire } from '../http/serve.ts';
-import { startPair } from './fronts.ts';
+import { peerOf, startPair } from './fronts.ts';
 
 /** Requests and responses that pass through a member that does not serve. */
 
@@ -233,4 +235,21 @@ t.test('answers local requests and, once it may, all requests itself', async (t)
   entry.known.own = (res) => res.end('served here');
   t.equal(await (await fetch(`${entry.url}/missing`)).text(), 'served here');
   t.equal(owner.served.observed.length, 1);
+});
+
+t.test('connects with TLS to a member whose certificate it accepts, and to no other', async (t) => {
+  const text = JSON.stringify({ text: 'x'.repeat(900) });
+  const statusWith = async (tls: FrontDeps['tls']): Promise<number> => {
+    const { owner, entry } = await startPair(t, routes, { settings: { tls: tlsFiles(t) } }, { tls });
+    entry.known.active = { ...peerOf(owner), url: `https://localhost:${owner.port}` };
+    const { status } = await fetch(`${entry.url}/text`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: text,
+    });
+    t.equal(owner.served.observed.length, status === 200 ? 1 : 0);
+    return status;
+  };
+  t.equal(await statusWith({ ca: CERTIFICATE }), 200);
+  t.equal(await statusWith(undefined), 503);
 });
