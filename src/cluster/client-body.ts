@@ -20,6 +20,8 @@ export type ClientBody = {
   canRestart(): boolean;
   /** Resumes the client, and discards what it sends from now on. Called before the response ends. */
   discard(): void;
+  /** The client has disconnected: nothing is read or resumed any longer. */
+  close(): void;
   isComplete(): boolean;
 };
 
@@ -32,6 +34,7 @@ type State = {
   bytes: number;
   isComplete: boolean;
   isPaused: boolean;
+  isClosed: boolean;
   /** Receives the chunks after the kept ones. */
   take: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined;
 };
@@ -42,7 +45,15 @@ type State = {
  * @param ready called when the body is complete or `KEPT_BYTES` have arrived
  */
 export const openClientBody = (res: WireResponse, ready: () => void): ClientBody => {
-  const body: State = { res, kept: [], bytes: 0, isComplete: false, isPaused: false, take: undefined };
+  const body: State = {
+    res,
+    kept: [],
+    bytes: 0,
+    isComplete: false,
+    isPaused: false,
+    isClosed: false,
+    take: undefined,
+  };
   let isReady = false;
   res.onData((chunk, isLast) => {
     if (body.isComplete) return;
@@ -71,6 +82,9 @@ export const openClientBody = (res: WireResponse, ready: () => void): ClientBody
       body.take = () => {};
       body.kept = undefined;
       resume(body);
+    },
+    close() {
+      body.isClosed = true;
     },
     isComplete: () => body.isComplete,
   };
@@ -123,13 +137,13 @@ const handOver = (body: State, answer: (res: WireResponse) => void): void => {
 };
 
 const pause = (body: State): void => {
-  if (body.isPaused || body.isComplete) return;
+  if (body.isPaused || body.isComplete || body.isClosed) return;
   body.isPaused = true;
   body.res.pause();
 };
 
 const resume = (body: State): void => {
-  if (!body.isPaused) return;
+  if (!body.isPaused || body.isClosed) return;
   body.isPaused = false;
   body.res.resume();
 };

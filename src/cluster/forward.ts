@@ -157,7 +157,10 @@ const forward = (parts: Parts, arrived: Arrived): void => {
     isOver: false,
   };
   parts.open.add(forwarding);
-  res.onAborted(() => finish(forwarding));
+  res.onAborted(() => {
+    forwarding.body?.close();
+    finish(forwarding);
+  });
   if (!forwarding.body) {
     start(forwarding);
     return;
@@ -371,6 +374,7 @@ const finish = (forwarding: Forwarding, isComplete = false): void => {
 const release = ({ parts }: Forwarding, attempt: Attempt, isComplete = false): void => {
   if (attempt.isOver) return;
   attempt.isOver = true;
+  attempt.relay?.stop();
   if (attempt.isStream) parts.deps.metrics.stream(-1);
   if (!isComplete) attempt.request.destroy();
   parts.gate.leave();

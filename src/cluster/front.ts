@@ -42,7 +42,8 @@ export type Front = {
   readonly answer: Answer;
   /** Ends everything that is being forwarded. Requests that have not begun to be answered receive a response. */
   cut(): void;
-  close(): void;
+  /** Ends everything, and closes the connections to other members. */
+  close(): Promise<void>;
 };
 
 type Parts = { deps: FrontDeps; forwarder: Forwarder; signatures(): Signatures | undefined };
@@ -62,7 +63,9 @@ export const createFront = (deps: FrontDeps): Front => {
       else forward(parts, { res, head: readHead(req), from });
     },
     cut: forwarder.cut,
-    close: forwarder.close,
+    async close() {
+      forwarder.close();
+    },
   };
 };
 

@@ -13,6 +13,8 @@ import { returnedHeaders } from './hops.ts';
 export type Relay = {
   /** Whether the client has received a part of the response. */
   hasBegun(): boolean;
+  /** Sends no more to the client, which may have disconnected. */
+  stop(): void;
 };
 
 type State = {
@@ -58,6 +60,7 @@ export const relay = (
     res.cork(() => end(state, { method, length, closes: closes() }));
   };
   message.on('data', (chunk: Buffer) => {
+    if (state.isOver) return;
     state.chunks.push(chunk);
     schedule(state);
   });
@@ -74,7 +77,12 @@ export const relay = (
       return true;
     });
   }
-  return { hasBegun: () => state.hasBegun };
+  return {
+    hasBegun: () => state.hasBegun,
+    stop() {
+      state.isOver = true;
+    },
+  };
 };
 
 /** The parser reports all chunks of one read before the next microtask. */
@@ -83,7 +91,7 @@ const schedule = (state: State): void => {
   state.isScheduled = true;
   queueMicrotask(() => {
     state.isScheduled = false;
-    if (state.isOver || state.message.destroyed) return;
+    if (state.isOver) return;
     let isTaken = true;
     state.res.cork(() => {
       isTaken = write(state);

@@ -102,6 +102,27 @@ t.test('cuts the client off when its member dies within a response', async (t) =
   }
 });
 
+t.test('sends nothing to a client that disconnects before it has read a complete response', async (t) => {
+  const entry = await startEntry(t, 'entry');
+  const taken = await startRaw(t, entry, ({ socket }) =>
+    socket.write(
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${(66_000).toString(16)}\r\n${'x'.repeat(66_000)}\r\n`,
+    ),
+  );
+  const client = new AbortController();
+  const request = new Request('http://any.test/x', { signal: client.signal });
+  const response = await entry.listeners.fetch(request, { from: 'stranger' });
+  for (let wait = 0; wait < 10; wait += 1) await settle();
+  taken[0]?.socket.write('3\r\nabc\r\n0\r\n\r\n');
+  for (let wait = 0; wait < 10; wait += 1) await settle();
+
+  client.abort();
+  await t.rejects(response.text(), { name: 'AbortError' });
+  await when(() => taken[0]?.socket.destroyed === true || taken[0]?.socket.readableEnded === true);
+  for (let wait = 0; wait < 10; wait += 1) await settle();
+  t.strictSame(entry.results, ['ok']);
+});
+
 t.test('reports an unknown effect for a short response that ends early', async (t) => {
   const entry = await startEntry(t, 'entry');
   await startRaw(t, entry, ({ socket }) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nabc'));

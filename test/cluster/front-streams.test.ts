@@ -210,6 +210,19 @@ t.test('forwards a download of any size to a slow reader within bounded memory',
   t.ok(most < 100, `${most} MB`);
 });
 
+t.test('releases a response whose client disconnects while it takes nothing', async (t) => {
+  const { owner, entry } = await start(t);
+  for (const mb of [1, 2, 4, 50]) {
+    const client = wire(t, entry.port, get(`/download/${mb}`));
+    await client.until('\r\n\r\n');
+    client.socket.pause();
+    for (let wait = 0; wait < 10; wait += 1) await settle();
+    client.socket.destroy();
+    await when(() => owner.served.inFlight() === 0 && owner.served.unsent() === 0);
+  }
+  t.equal((await fetch(`${entry.url}/download/1`)).status, 200);
+});
+
 t.test('forwards an upload of any size to a slow handler within bounded memory', async (t) => {
   const { entry, uploads, hold } = await start(t);
   const release = hold();
