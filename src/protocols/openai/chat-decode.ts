@@ -9,10 +9,12 @@ import { invalidValue, parseRequest, unsupportedValue } from './errors.ts';
 import { checkBlocks, fileBlock, imageBlock } from './file-parts.ts';
 import {
   FunctionFields,
+  type FunctionTool,
   functionTools,
   type GivenChoice,
   type GivenParameters,
   given,
+  givenFields,
   LONGEST_CALL_ID,
   MOST_FILES,
   MOST_ITEMS,
@@ -144,13 +146,23 @@ const parametersOf = (
     stop,
     response_format: format,
     reasoning_effort: effort,
-    ...others
+    temperature,
+    top_p,
+    presence_penalty,
+    frequency_penalty,
+    parallel_tool_calls,
+    seed,
   }: z.output<typeof ChatBody>,
   max_tokens: number | null | undefined,
 ): GivenParameters => {
-  const functions = functionTools(tools ?? [], (tool, at) => functionIn(tool, at));
+  const functions = functionTools(tools ?? [], functionIn);
   return {
-    ...others,
+    temperature,
+    top_p,
+    presence_penalty,
+    frequency_penalty,
+    parallel_tool_calls,
+    seed,
     max_tokens,
     effort,
     stop: stop == null || stop === '' ? undefined : typeof stop === 'string' ? [stop] : stop,
@@ -166,7 +178,7 @@ const parametersOf = (
           : { type: format.type },
     formatAt: 'response_format.json_schema.schema',
     tools: functions,
-    choice: choiceOf(tool_choice ?? undefined, new Set(functions.map(({ name }) => name))),
+    choice: choiceOf(tool_choice ?? undefined, functions),
   };
 };
 
@@ -185,7 +197,7 @@ const functionIn = (tool: unknown, at: string) => {
 /** @throws OpenAiError for a function that the request does not declare */
 const choiceOf = (
   choice: z.output<typeof Choice> | undefined,
-  declared: ReadonlySet<string>,
+  functions: readonly FunctionTool[],
 ): GivenChoice | undefined => {
   if (choice === undefined || typeof choice === 'string') return choice;
   if (choice.type === 'allowed_tools') {
@@ -193,7 +205,7 @@ const choiceOf = (
     return { mode, allowed: tools.flatMap((tool) => tool.function?.name ?? []) };
   }
   const { name } = choice.function;
-  if (!declared.has(name))
+  if (functions.every((each) => each.name !== name))
     throw invalidValue('tool_choice', `the function '${name}' is not one of the tools`);
   return { name };
 };
@@ -208,10 +220,9 @@ const ECHOED = [
   'store',
 ] as const;
 
-const echoOf = (request: z.output<typeof ChatBody>): JsonObject | undefined => {
-  const entries = ECHOED.flatMap((name) => (request[name] == null ? [] : [[name, request[name]]]));
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
-};
+/** The schema allows only JSON in these fields. */
+const echoOf = (request: z.output<typeof ChatBody>): JsonObject | undefined =>
+  givenFields(request, ECHOED) as JsonObject | undefined;
 
 const instructionsIn = (messages: readonly ChatMessage[]): string | undefined => {
   const texts = messages

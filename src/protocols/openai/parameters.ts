@@ -122,6 +122,7 @@ const overridesOf = (parameters: GivenParameters): InferenceOverrides | undefine
   const { max_tokens, temperature, top_p, effort, seed, stop } = parameters;
   const { presence_penalty, frequency_penalty, parallel_tool_calls } = parameters;
   const tool_choice = toolChoice(parameters);
+  if (!hasOverrides(parameters, tool_choice)) return undefined;
   const others = {
     ...(seed != null && { seed }),
     ...(stop !== undefined && stop.length > 0 && { stop: [...stop] }),
@@ -137,8 +138,25 @@ const overridesOf = (parameters: GivenParameters): InferenceOverrides | undefine
     top_p: top_p ?? null,
     reasoning_effort: effort == null ? null : EFFORTS[effort],
   };
-  const isEmpty = Object.values(always).every((value) => value === null) && Object.keys(others).length === 0;
-  return isEmpty ? undefined : { ...always, ...others };
+  return { ...always, ...others };
+};
+
+/** Most requests leave the inference to the agent. */
+const hasOverrides = (parameters: GivenParameters, tool_choice: ToolChoice | undefined): boolean => {
+  const { max_tokens, temperature, top_p, effort, seed, stop } = parameters;
+  const { presence_penalty, frequency_penalty, parallel_tool_calls } = parameters;
+  return (
+    tool_choice !== undefined ||
+    (stop !== undefined && stop.length > 0) ||
+    max_tokens != null ||
+    temperature != null ||
+    top_p != null ||
+    effort != null ||
+    seed != null ||
+    presence_penalty != null ||
+    frequency_penalty != null ||
+    parallel_tool_calls != null
+  );
 };
 
 /** The default is not an override: an agent may have a choice of its settings. */
@@ -149,8 +167,11 @@ const toolChoice = ({ choice }: GivenParameters): ToolChoice | undefined => {
   return choice.mode === 'required' ? 'required' : undefined;
 };
 
+const NONE: readonly never[] = [];
+
 /** @throws OpenAiError */
-const clientTools = ({ tools = [], choice }: GivenParameters): ToolDescriptor[] => {
+const clientTools = ({ tools = NONE, choice }: GivenParameters): readonly ToolDescriptor[] => {
+  if (tools.length === 0) return NONE;
   const allowed = typeof choice === 'object' && 'allowed' in choice ? new Set(choice.allowed) : undefined;
   const seen = new Set<string>();
   for (const [index, { name, parameters }] of tools.entries()) {
@@ -182,18 +203,20 @@ const outputSchema = ({ format, formatAt }: GivenParameters): JsonObject | undef
 };
 
 /** Parameters that change the answer in a way that an agent cannot follow. */
-const UNSUPPORTED: Readonly<Record<string, (value: unknown) => boolean>> = {
-  logprobs: (value) => value === true,
-  top_logprobs: (value) => typeof value === 'number' && value > 0,
-  logit_bias: (value) => typeof value === 'object' && Object.keys(value ?? {}).length > 0,
-  audio: isGiven,
-  modalities: (value) => Array.isArray(value) && value.includes('audio'),
-  prediction: isGiven,
-  functions: isGiven,
-  function_call: isGiven,
-  web_search_options: isGiven,
-  prompt: isGiven,
-};
+const UNSUPPORTED = new Map<string, (value: unknown) => boolean>(
+  Object.entries({
+    logprobs: (value: unknown) => value === true,
+    top_logprobs: (value: unknown) => typeof value === 'number' && value > 0,
+    logit_bias: (value: unknown) => typeof value === 'object' && Object.keys(value ?? {}).length > 0,
+    audio: isGiven,
+    modalities: (value: unknown) => Array.isArray(value) && value.includes('audio'),
+    prediction: isGiven,
+    functions: isGiven,
+    function_call: isGiven,
+    web_search_options: isGiven,
+    prompt: isGiven,
+  }),
+);
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
@@ -202,10 +225,26 @@ function isGiven(value: unknown): boolean {
 /** @throws OpenAiError for a parameter that is not supported */
 export const refuseUnsupported = (body: unknown): void => {
   if (typeof body !== 'object' || body === null) return;
-  for (const [name, value] of Object.entries(body)) {
-    const isUnsupported = Object.hasOwn(UNSUPPORTED, name) ? UNSUPPORTED[name] : undefined;
-    if (isUnsupported?.(value)) throw unsupportedParameter(name);
+  for (const name of Object.keys(body)) {
+    const isUnsupported = UNSUPPORTED.get(name);
+    // An object, by the check above.
+    if (isUnsupported?.((body as Record<string, unknown>)[name])) throw unsupportedParameter(name);
   }
+};
+
+/** Returns the given fields of a request among the named ones; undefined if it has none. */
+export const givenFields = <Name extends string>(
+  request: Partial<Record<Name, unknown>>,
+  names: readonly Name[],
+): Record<string, unknown> | undefined => {
+  let fields: Record<string, unknown> | undefined;
+  for (const name of names) {
+    const value = request[name];
+    if (value == null) continue;
+    fields ??= {};
+    fields[name] = value;
+  }
+  return fields;
 };
 
 /** The label of the tools of this service, for clients that require a declaration to resolve approvals. */

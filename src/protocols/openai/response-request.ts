@@ -11,6 +11,7 @@ import {
   functionTools,
   type GivenChoice,
   given,
+  givenFields,
   MOST_TOOLS,
   ReasoningEffortName,
   RequestTool,
@@ -130,8 +131,13 @@ const functionIn = (tool: unknown, at: string): FunctionTool => {
 
 const parametersOf = (request: Body, functions: readonly FunctionTool[]): RunParameters => {
   const { max_output_tokens: max_tokens, reasoning, text, tool_choice } = request;
+  const { temperature, top_p, presence_penalty, frequency_penalty, parallel_tool_calls } = request;
   return runParameters({
-    ...request,
+    temperature,
+    top_p,
+    presence_penalty,
+    frequency_penalty,
+    parallel_tool_calls,
     max_tokens,
     effort: reasoning?.effort,
     format: formatOf(text?.format),
@@ -183,9 +189,8 @@ const ECHOED = [
 
 const echoOf = (request: Body, functions: readonly FunctionTool[]): Omit<ResponseEcho, 'model'> => {
   const { reasoning, text, tool_choice } = request;
-  const same = ECHOED.flatMap((name) => (request[name] == null ? [] : [[name, request[name]]]));
   return {
-    ...Object.fromEntries(same),
+    ...givenFields(request, ECHOED),
     ...(functions.length > 0 && { tools: functions.map(toolEcho) }),
     ...(tool_choice != null && { tool_choice: asJson(tool_choice) }),
     ...(reasoning && {
