@@ -38,9 +38,15 @@ export type StoredItem = {
 
 /**
  * An event of the stream: its kind (`EVENT_KINDS` of the protocol), the position of its item, and its number. Deltas
- * have the number of the first one and the length of each.
+ * have the number of the first one and the length of each: characters with these codes while all are below 256, which are
+ * written and read many times faster than numbers.
  */
-export type EventMark = readonly [kind: number, index: number, number: number, lengths?: readonly number[]];
+export type EventMark = readonly [
+  kind: number,
+  index: number,
+  number: number,
+  lengths?: readonly number[] | string,
+];
 
 /** An item of the input of the request that is not a message. */
 export type StoredInput =

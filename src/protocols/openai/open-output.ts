@@ -84,8 +84,13 @@ export const marksOf = ({ marks }: Output): EventMark[] =>
   marks.map((mark) => {
     if (!('lengths' in mark)) return mark;
     const { kind, index, number, lengths, count } = mark;
-    return [kind, index, number, Array.from(lengths.subarray(0, count))];
+    return [kind, index, number, storedLengths(lengths, count)];
   });
+
+const storedLengths = (lengths: OpenMark['lengths'], count: number): readonly number[] | string =>
+  lengths.BYTES_PER_ELEMENT === 1
+    ? Buffer.from(lengths.buffer, lengths.byteOffset, count).toString('latin1')
+    : Array.from(lengths.subarray(0, count));
 
 /** An item with its position in the output. */
 export type Place = {

@@ -55,7 +55,7 @@ const framesOf = (
   const item = replayed.items[index];
   if (!item) return [];
   const about: EventItem = { item, output_index: index, annotation: annotated.get(index) ?? 0 };
-  if (isOfDeltas(name)) return deltas(name, about, { number, lengths: lengths ?? [] }, after);
+  if (isOfDeltas(name)) return deltas(name, about, { number, lengths: numbersIn(lengths) }, after);
   if (name === 'annotation') annotated.set(index, (annotated.get(index) ?? 0) + 1);
   return number <= after ? [] : [itemFrame(name, about, number)];
 };
@@ -81,6 +81,10 @@ const wasQueued = (events: readonly EventMark[]): boolean => {
   const [, second] = events;
   return second !== undefined && nameOf(second) === 'queued';
 };
+
+/** Rows of earlier versions have numbers. */
+const numbersIn = (lengths: EventMark[3] = []): readonly number[] =>
+  typeof lengths === 'string' ? Array.from(lengths, (each) => each.charCodeAt(0)) : lengths;
 
 type Run = { number: number; lengths: readonly number[] };
 
