@@ -40,6 +40,9 @@ export type BlobWriter = {
   abort(): Promise<void>;
 };
 
+/** Bytes that are flushed to the disk while further ones arrive, so that few are left at the end. */
+const FLUSH_BYTES = 8 * 1024 * 1024;
+
 /** Bytes that are read from the disk at once. */
 const CHUNK_BYTES = 128 * 1024;
 
@@ -103,9 +106,11 @@ const writerTo = (file: FileHandle, { path, stored }: Target): BlobWriter => {
   const hash: Hash = createHash('sha256');
   let bytes = 0;
   let isOpen = true;
+  const flusher = flushEarly(file);
   const abort = async (): Promise<void> => {
     if (!isOpen) return;
     isOpen = false;
+    await flusher.ended().catch(() => {});
     await file.close();
     await rm(path, { force: true });
   };
@@ -117,6 +122,7 @@ const writerTo = (file: FileHandle, { path, stored }: Target): BlobWriter => {
         hash.update(chunk);
         bytes += chunk.byteLength;
         await written;
+        flusher.written(bytes);
       } catch (cause) {
         await abort();
         throw cannotWrite(cause);
@@ -125,6 +131,7 @@ const writerTo = (file: FileHandle, { path, stored }: Target): BlobWriter => {
     async finish(naming) {
       try {
         const sha256 = hash.digest('hex');
+        await flusher.ended();
         await file.sync();
         naming(sha256);
         await nameBlob(stored.folder, path, sha256);
@@ -138,6 +145,29 @@ const writerTo = (file: FileHandle, { path, stored }: Target): BlobWriter => {
       }
     },
     abort,
+  };
+};
+
+/**
+ * Flushes a file while it is written. `ended` rejects with the first failure: the kernel reports a lost write to one flush
+ * only, so that a later one may succeed without its bytes.
+ */
+const flushEarly = (file: FileHandle) => {
+  let flushed = 0;
+  let isFlushing = false;
+  let last: Promise<void> = Promise.resolve();
+  return {
+    written(bytes: number): void {
+      if (isFlushing || bytes - flushed < FLUSH_BYTES) return;
+      flushed = bytes;
+      isFlushing = true;
+      last = Promise.all([last, file.datasync()]).then(() => {
+        isFlushing = false;
+      });
+      // A failure ends the early flushes, and is reported at the end.
+      last.catch(() => {});
+    },
+    ended: (): Promise<void> => last,
   };
 };
 
