@@ -5,8 +5,8 @@ import { type Exchange, setDisconnectListener } from './exchange.ts';
  * A request body that the handler reads as it arrives.
  *
  * Guarantees: while the handler does not read, the connection is paused, so a body of any length occupies about
- * `MOST_QUEUED` bytes and one chunk, in blocks that are reused: the memory does not grow until the next garbage
- * collection. A body that arrives faster than it is read has larger blocks, because each one costs the handler a wait
+ * `MOST_QUEUED` bytes and one chunk, in blocks that are reused, some of them by later bodies: the memory does not grow
+ * until the next garbage collection. A body that arrives faster than it is read has larger blocks, because each one costs the handler a wait
  * for the disk; one that arrives slowly keeps its first block. Reading ends with an error when the client disconnects
  * before the end.
  * Relies on the handler to read the stream to its end or to leave the loop over it: either resumes the connection, so
@@ -36,6 +36,8 @@ const FIRST_BLOCK_BYTES = 64 * 1024;
 const LARGEST_BLOCK_BYTES = 512 * 1024;
 /** A declared length may be wrong. */
 const SMALLEST_BLOCK_BYTES = 4096;
+/** Blocks that are kept for later bodies. */
+const MOST_SPARE_BYTES = 2 * 1024 * 1024;
 
 /** Called in the callback of the request, because uWebSockets.js offers the body only then. */
 export const openBodyStream = (
@@ -79,6 +81,8 @@ export const openBodyStream = (
         yield* blocksOf(queue, () => resume(queue, exchange));
       } finally {
         end('discarded');
+        // The reader has finished with these; it may still read the last one.
+        for (const block of queue.free.splice(0)) keepSpare(block);
       }
     },
   };
@@ -125,11 +129,33 @@ const lastWithRoom = (queue: Queue): Block => {
   const { blocks, free } = queue;
   const last = blocks.at(-1);
   if (last && last.used < last.buffer.byteLength) return last;
-  if (last && free.length === 0) queue.blockBytes = Math.min(LARGEST_BLOCK_BYTES, 2 * queue.blockBytes);
-  const block = free.pop() ?? { buffer: Buffer.allocUnsafeSlow(queue.blockBytes), used: 0 };
+  if (last && free.length === 0) growBlocks(queue);
+  const block = free.pop() ?? takeSpare(queue.blockBytes) ?? newBlock(queue.blockBytes);
   block.used = 0;
   blocks.push(block);
   return block;
+};
+
+const newBlock = (bytes: number): Block => ({ buffer: Buffer.allocUnsafeSlow(bytes), used: 0 });
+
+const growBlocks = (queue: Queue): void => {
+  const isSpare = spare.some(({ buffer }) => buffer.byteLength === LARGEST_BLOCK_BYTES);
+  queue.blockBytes = isSpare ? LARGEST_BLOCK_BYTES : Math.min(LARGEST_BLOCK_BYTES, 2 * queue.blockBytes);
+};
+
+/** Blocks of bodies that have ended. */
+const spare: Block[] = [];
+
+const takeSpare = (bytes: number): Block | undefined => {
+  const index = spare.findIndex(({ buffer }) => buffer.byteLength === bytes);
+  return index < 0 ? undefined : spare.splice(index, 1)[0];
+};
+
+const keepSpare = (block: Block): void => {
+  const { byteLength } = block.buffer;
+  if (byteLength !== FIRST_BLOCK_BYTES && byteLength !== LARGEST_BLOCK_BYTES) return;
+  const total = spare.reduce((sum, { buffer }) => sum + buffer.byteLength, byteLength);
+  if (total <= MOST_SPARE_BYTES) spare.push(block);
 };
 
 async function* blocksOf(queue: Queue, proceed: () => void): AsyncGenerator<Uint8Array, void> {
@@ -139,6 +165,7 @@ async function* blocksOf(queue: Queue, proceed: () => void): AsyncGenerator<Uint
       queue.bytes -= block.used;
       yield block.buffer.subarray(0, block.used);
       if (block.buffer.byteLength === queue.blockBytes) queue.free.push(block);
+      else keepSpare(block);
     } else if (queue.end === 'complete') return;
     else if (queue.end !== undefined) throw queue.end === 'discarded' ? ENDED_EARLY : queue.end;
     else {

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -5,7 +6,7 @@ import t from 'tap';
 import { wire } from '../../http/serve.ts';
 import { eventually, startTroupe } from '../troupe.ts';
 import { withUsers } from '../users.ts';
-import { list, send, upload } from './client.ts';
+import { get, list, send, upload } from './client.ts';
 
 /** Slow, many and wrong uploads (openai.md 9.1). */
 
@@ -109,3 +110,20 @@ t.test('rejects wrong multipart bodies, and keeps nothing of them', async (t) =>
   t.equal(accepted.status, 200);
   t.match(JSON.parse(accepted.text), { bytes: 7, filename: 'a.txt' });
 });
+
+for (const http_server of ['auto', 'node'] as const)
+  t.test(`stores concurrent large uploads exactly, on the HTTP server '${http_server}'`, async (t) => {
+    const troupe = await startTroupe(t, { settings: { http_server } });
+    const contents = Array.from({ length: 12 }, (_, index) => randomBytes(1_500_000 + index * 40_000));
+    for (const some of [contents.slice(0, 4), contents.slice(4, 8), contents.slice(8)])
+      await Promise.all(some.map((bytes) => upload(troupe.url, new Uint8Array(bytes))));
+    const { data } = await list(troupe.url);
+    t.same(
+      new Set(data.map(({ sha256 }) => sha256)),
+      new Set(contents.map((bytes) => createHash('sha256').update(bytes).digest('hex'))),
+    );
+    for (const { id, sha256 } of data) {
+      const { bytes } = await get(troupe.url, `/v1/files/${id}/content`);
+      t.equal(createHash('sha256').update(bytes).digest('hex'), sha256);
+    }
+  });
