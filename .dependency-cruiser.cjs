@@ -16,6 +16,7 @@ const modules = {
   'src/manual': [],
   'src/react': ['src/client', 'src/schema'],
   'src/processes': [],
+  'src/compiled-code': [],
   'src/store': ['src/processes', 'src/schema'],
   'src/postgres': ['src/store', 'src/schema'],
   'src/cluster': ['machines', 'src/postgres', 'src/store', 'src/http', 'src/schema'],

@@ -8,7 +8,7 @@ import { ROOT } from './sources.ts';
  */
 
 /** Entries that must not load the service: separate layers have the modules that it shares with them. */
-const LIGHT = ['machines/index.ts', 'src/ai-sdk/index.ts'];
+const LIGHT = ['src/ai-sdk/index.ts'];
 
 /**
  * Sources that a start loads. Each layer has the modules that its sources import statically, without those of the

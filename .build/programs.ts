@@ -81,8 +81,8 @@ const laterModule = async (name: string): Promise<string> => {
 };
 
 /**
- * Writes other characters than those of ASCII as escapes. With one of them, V8 holds the whole file as two bytes per
- * character, and scans it more slowly: a start on Node 20, which caches no compiled code, takes an eighth longer.
+ * Writes other characters than those of ASCII as escapes, because the loader reads each byte as a character. With one of
+ * them, V8 would hold the whole file as two bytes per character, and scan it more slowly.
  */
 const asciiOnly: Plugin = {
   name: 'ascii-only',
@@ -100,11 +100,71 @@ const escapedCode = ({ code, fileName }: Pick<OutputChunk, 'code' | 'fileName'>)
 
 const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
+/** Code of the loader has no `import()`, so the loader has it. */
+const importsByLoader: Plugin = {
+  name: 'imports-by-loader',
+  resolveId: {
+    order: 'pre',
+    filter: { id: /\/compiled-code\/import-module\.ts$/ },
+    handler: () => ({ id: OF_LOADER, external: true }),
+  },
+};
+
+/** The name by which loaded code requires parts of the loader. */
+const OF_LOADER = 'troupe:loader';
+
+/** `src/testing/index` is in `testing-[hash].cjs`. */
+const codeFileOf = ({ name }: { name: string }): string =>
+  `${name.replace(/^src\/|\/index$/g, '')}-[hash].cjs`;
+
+/**
+ * Adds the ES module of each entry, which loads its CommonJS code with `load`: V8 keeps the compiled code of a script
+ * for the next start, but not that of an ES module on each version of Node.
+ */
+const entryModules: Plugin = {
+  name: 'entry-modules',
+  generateBundle(_, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk' || !chunk.isEntry) continue;
+      const [hashbang = ''] = /^#!.*\n/.exec(chunk.code) ?? [];
+      chunk.code = chunk.code.slice(hashbang.length);
+      const fileName = `${chunk.name}.js`;
+      this.emitFile({ type: 'asset', fileName, source: entryModule(fileName, hashbang, chunk) });
+    }
+  },
+};
+
+/** The command, which has a hashbang, also stores compiled code. */
+const entryModule = (entry: string, hashbang: string, { exports, fileName }: OutputChunk): string => {
+  const loader = posix.relative(posix.dirname(entry), LOADER);
+  const loaded = `load("${fileName}")`;
+  return hashbang === ''
+    ? `import { load } from "${loader}";\nexport const { ${exports.join(', ')} } = ${loaded};\n`
+    : `${hashbang}import { load, storeCode } from "${loader}";\nstoreCode();\n${loaded};\n`;
+};
+
+/** Next to the chunks. */
+const LOADER = 'load.js';
+
 type Program = RolldownOptions & { output: OutputOptions };
 
 const outside = (names: readonly string[]): RegExp[] => names.map((name) => new RegExp(`^${name}(?:/|$)`));
 
 const PROGRAMS: readonly Program[] = [
+  {
+    platform: 'node',
+    transform: { target: TARGET },
+    input: { load: 'src/compiled-code/load.ts' },
+    output: { dir: 'dist', entryFileNames: LOADER, codeSplitting: false },
+  },
+  {
+    // An ES module without files, because bundlers of front ends read it.
+    platform: 'neutral',
+    transform: { target: TARGET },
+    external: outside(OUTSIDE),
+    input: { 'machines/index': 'machines/index.ts' },
+    output: { dir: 'dist', codeSplitting: false },
+  },
   {
     platform: 'node',
     transform: { target: TARGET },
@@ -114,14 +174,16 @@ const PROGRAMS: readonly Program[] = [
       'src/index': 'src/index.ts',
       'src/ai-sdk/index': 'src/ai-sdk/index.ts',
       'src/testing/index': 'src/testing/index.ts',
-      'machines/index': 'machines/index.ts',
     },
-    plugins: [onlyUsedPartsOf, laterModules, asciiOnly],
+    plugins: [onlyUsedPartsOf, laterModules, importsByLoader, asciiOnly, entryModules],
     // Modules are assigned to chunks without regard to the exports of entries.
     preserveEntrySignatures: 'allow-extension',
     output: {
       dir: 'dist',
-      chunkFileNames: 'chunk-[hash].js',
+      format: 'cjs',
+      dynamicImportInCjs: false,
+      entryFileNames: codeFileOf,
+      chunkFileNames: 'chunk-[hash].cjs',
       // File systems may ignore the case of letters.
       hashCharacters: 'hex',
       codeSplitting: {

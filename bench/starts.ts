@@ -17,7 +17,7 @@ const STARTS = { full: 5, short: 1 };
 /** Milliseconds. */
 const LIMITS = { oldest: 400, newer: 300 };
 
-/** The oldest version of Node has no cache of compiled code. */
+/** The oldest version of Node takes longer for the same work. */
 const OLDEST_MAJOR = 20;
 
 type Start = { cpu: number; wall: number };

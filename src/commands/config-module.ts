@@ -7,6 +7,7 @@ import type { Jiti, JitiOptions } from 'jiti';
 import untypedTransform from '../../node_modules/jiti/dist/babel.cjs';
 // @ts-expect-error As above.
 import untypedCreate from '../../node_modules/jiti/dist/jiti.cjs';
+import { importModule } from '../compiled-code/import-module.ts';
 import { packageFolder } from '../composition/version.ts';
 import { Invalid } from '../schema/outcome.ts';
 
@@ -49,7 +50,7 @@ export async function evaluateModule(file: string, found: (path: string) => void
       throw error;
     },
     nativeImport: (id) =>
-      isCompiled(id) ? Promise.reject(new Error('compiled by jiti')) : import(String(id)),
+      isCompiled(id) ? Promise.reject(new Error('compiled by jiti')) : importModule(String(id)),
     createRequire,
   };
   return await createJiti(file, options, host).import(file);

@@ -44,7 +44,8 @@ const FILES = [
   /^(LICENSE|README\.md|package\.json)$/,
   /^dist\/(LICENSES\.txt|sbom\.cdx\.json|shared-types\d*\.d\.ts)$/,
   // Chunks of the programs, each named after its content.
-  /^dist\/chunk-[a-f0-9]{8}\.js$/,
+  /^dist\/(chunk|ai-sdk|index|main|testing)-[a-f0-9]{8}\.cjs$/,
+  /^dist\/load\.js$/,
   /^dist\/(image-size|re2js)\.cjs$/,
   /^dist\/src\/(main\.js|index\.(js|d\.ts)|(ai-sdk|client|react|testing)\/index\.(js|d\.ts))$/,
   /^dist\/machines\/index\.(js|d\.ts)$/,
@@ -148,7 +149,7 @@ t.test('contains all needed files, and no others', async (t) => {
       paths.some((path) => allowed.test(path)),
       String(allowed),
     );
-  const programs = paths.filter((path) => path.endsWith('.js'));
+  const programs = paths.filter((path) => /\.c?js$/.test(path));
   const text = (path: string): string => readFileSync(join(project, 'node_modules/troupe', path), 'utf8');
   t.strictSame(
     programs.filter((path) => /^\/\/[#@] sourceMappingURL=/m.test(text(path))),
@@ -280,8 +281,11 @@ const troupe = join(project, 'node_modules/.bin/troupe');
 /** Runs the program that the command loads in this process, and returns its output on both streams. */
 const sayHere = async (...args: string[]): Promise<string> => {
   const dist = join(project, 'node_modules/troupe/dist');
-  const [program = ''] = /chunk-\w+\.js/.exec(readFileSync(join(dist, 'src/main.js'), 'utf8')) ?? [];
-  const { runProgram } = await import(pathToFileURL(join(dist, program)).href);
+  const nameIn = (file: string, pattern: RegExp): string =>
+    pattern.exec(readFileSync(join(dist, file), 'utf8'))?.[0] ?? '';
+  const program = nameIn(nameIn('src/main.js', /main-\w+\.cjs/), /(?<=then\(.*)chunk-\w+\.cjs/);
+  const { load } = await import(pathToFileURL(join(dist, 'load.js')).href);
+  const { runProgram } = load(program).program_exports;
   const { output, errors } = await runHere(args, {}, runProgram);
   return output + errors;
 };
