@@ -24,6 +24,7 @@ export const open = async (parts: MemberParts): Promise<EntryResult> => {
       failed: metrics.databaseError,
     });
     parts.database = database;
+    await options.check(database);
     parts.outlook.opened(database);
     return 'done';
   } catch (error) {

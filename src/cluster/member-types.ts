@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import type { MemberState } from '../../machines/member.ts';
-import type { Agreed, DatabaseOptions } from '../postgres/index.ts';
+import type { Agreed, Database, DatabaseOptions } from '../postgres/index.ts';
 import type { Clock } from '../schema/clock.ts';
 import type { ServiceLog } from '../schema/log-events.ts';
 import type { ShippedRow, Sink } from '../store/engine/sink.ts';
@@ -45,6 +45,8 @@ export type MemberOptions = {
   /** Version of the program. */
   program: string;
   agreed: Agreed;
+  /** Called before this process writes to the database. @throws DatabaseRefused if it should not */
+  check(database: Pick<Database, 'isEmpty'>): Promise<void>;
   /** Opens the copy and starts the service on it. */
   open(held: Held): Promise<Served>;
   clock: Required<Clock>;

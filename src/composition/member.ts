@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createFront } from '../cluster/front.ts';
 import { createMember } from '../cluster/member.ts';
 import type { Held, Member, MemberOptions, Served } from '../cluster/member-types.ts';
+import { refuseUnseenData } from '../postgres/index.ts';
 import { monotonic } from '../schema/clock.ts';
 import { createUlids } from '../schema/ulid.ts';
 import { type Settings, SettingsError } from '../settings/index.ts';
@@ -37,7 +38,11 @@ export const startMember = async (alone: Process, listen: boolean): Promise<Star
     ...frontOptions(ofProcess),
     self: () => member?.self()?.id,
     active: () => member?.active(),
-    own: () => host.service()?.answer,
+    own() {
+      // Suspends the service first if its lease is over.
+      member?.state();
+      return host.service()?.answer;
+    },
     local: (req) => (host.service() || !standby.answers(req.getUrl()) ? undefined : standby.answer),
     leaseMs: () => member?.leaseMs() ?? settings.cluster.lease_ttl_ms,
     reached: (id, isReached) => member?.reached(id, isReached),
@@ -98,7 +103,7 @@ const memberOptions = (
   { settings, log, clock, metrics, actors }: Process,
   url: string,
 ): Omit<MemberOptions, 'open'> => {
-  const { database, cluster, durability, secrets_key, scope_id, AdminApiConfig } = settings;
+  const { database, cluster, durability, secrets_key, scope_id, AdminApiConfig, storage_dir } = settings;
   const ulid = createUlids();
   return {
     database: {
@@ -121,6 +126,7 @@ const memberOptions = (
         SERVICE_ADMIN_API_BEARER_TOKEN: AdminApiConfig.bearer_token,
       },
     },
+    check: (opened) => refuseUnseenData(opened, storage_dir),
     clock: { now: clock.now, monotonic: () => monotonic(clock) },
     log,
     metrics: metrics.cluster,

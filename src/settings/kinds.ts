@@ -85,6 +85,15 @@ export const text = ({ min = 1 }: { min?: number } = {}): Kind<string> =>
     schema: () => z.string().min(min),
   });
 
+/** A text that headers of HTTP can have. */
+export const label = (): Kind<string> =>
+  scalar({
+    type: 'string',
+    allowed: '1 to 64 printable ASCII characters without spaces at the ends',
+    placeholder: 'name',
+    schema: () => z.string().regex(/^(?! )[ -~]{1,64}(?<! )$/),
+  });
+
 export const commandLine = (): Kind<string[]> =>
   scalar({
     type: 'command line',

@@ -98,6 +98,7 @@ export const createServing = (options: ServingOptions): Serving => {
     url: `http://${options.name}`,
     program: '0.2.0',
     agreed: options.agreed ?? { secrets_check: undefined, settings_hash: {} },
+    check: () => Promise.resolve(),
     async open(held) {
       await options.opening?.(held);
       const service = await openService(held);

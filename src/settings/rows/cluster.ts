@@ -1,5 +1,5 @@
 import { databaseUrl, identifier } from '../database-kinds.ts';
-import { boolean, integer, path, text, url } from '../kinds.ts';
+import { boolean, integer, label, path, text, url } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 const onlyWithDatabase = { needs: 'database.url' } as const;
@@ -39,7 +39,7 @@ export const clusterSettings = [
   setting({
     key: 'member.name',
     env: 'SERVICE_MEMBER_NAME',
-    type: text(),
+    type: label(),
     unset: 'the name of the host',
     ...onlyWithDatabase,
     doc: 'name of this process in lists and logs',
