@@ -137,8 +137,12 @@ t.test('describes the systemd unit and the image correctly', async (t) => {
   t.match(readFileSync(join(ROOT, 'src/docs/deploy/Dockerfile'), 'utf8'), '"dist/src/main.js"]');
 });
 
-/** Pages that other tests follow as a whole: `packed` and `e2e/network`. */
-const FOLLOWED = new Set(['src/docs/tutorial.md', 'src/docs/guides/on-a-network.md']);
+/** Pages that other tests follow as a whole: `packed`, `e2e/network` and `cluster/laptop`. */
+const FOLLOWED = new Set([
+  'src/docs/tutorial.md',
+  'src/docs/guides/on-a-network.md',
+  'src/docs/operate/cluster.md',
+]);
 
 /** Commands that other tests run, or that need a network, a container or another user. */
 const ELSEWHERE = [
