@@ -41,6 +41,8 @@ import { createUpstreams, followUpstream, type Upstreams, type UpstreamTls } fro
 export type Forwarder = {
   /** Called in the callback of the request. */
   forward(request: Arrived): void;
+  /** Resolves when each request that is being forwarded has its response, except for event streams. */
+  answered(): Promise<void>;
   /** Ends everything that is being forwarded. */
   cut(): void;
   /** Ends everything, and closes the connections to other members. */
@@ -86,7 +88,14 @@ const PAUSES = [0, 100, 500, 1000] as const;
 /** Milliseconds from the first attempt, within which the last one needs a connection. */
 const PATIENCE_MS = 2000;
 
-type Parts = { deps: ForwardDeps; gate: Gate; upstreams: Upstreams; open: Set<Forwarding> };
+type Parts = {
+  deps: ForwardDeps;
+  gate: Gate;
+  upstreams: Upstreams;
+  open: Set<Forwarding>;
+  /** Called when a request that is being forwarded has ended, or streams events. */
+  changed: () => void;
+};
 
 type Forwarding = Arrived & {
   readonly parts: Parts;
@@ -123,12 +132,20 @@ export const createForwarder = (deps: ForwardDeps): Forwarder => {
     gate: createGate({ limit: MOST_SOCKETS, waitMs: PATIENCE_MS }),
     upstreams: createUpstreams(MOST_SOCKETS, deps.tls),
     open: new Set(),
+    changed() {},
   };
   const cut = (): void => {
     for (const forwarding of parts.open) cutOff(forwarding);
   };
   return {
     forward: (arrived) => forward(parts, arrived),
+    answered: () =>
+      new Promise((resolve) => {
+        parts.changed = () => {
+          if ([...parts.open].every(({ attempt }) => attempt?.isStream)) resolve();
+        };
+        parts.changed();
+      }),
     cut,
     close() {
       cut();
@@ -303,7 +320,10 @@ const MISDIRECTIONS = 3;
 const pass = (forwarding: Forwarding, attempt: Attempt, message: IncomingMessage): void => {
   const { parts, res, method, body } = forwarding;
   attempt.isStream = message.headers['content-type']?.startsWith('text/event-stream') ?? false;
-  if (attempt.isStream) parts.deps.metrics.stream(1);
+  if (attempt.isStream) {
+    parts.deps.metrics.stream(1);
+    parts.changed();
+  }
   const isCut = (): boolean => body?.isComplete() === false;
   attempt.relay = relay(res, message, {
     method,
@@ -369,6 +389,7 @@ const finish = (forwarding: Forwarding, isComplete = false): void => {
   parts.open.delete(forwarding);
   if (waiter) parts.gate.withdraw(waiter);
   if (attempt) release(forwarding, attempt, isComplete);
+  parts.changed();
 };
 
 const release = ({ parts }: Forwarding, attempt: Attempt, isComplete = false): void => {

@@ -40,6 +40,8 @@ export type FrontDeps = Omit<ForwardDeps, 'signatures'> & {
 
 export type Front = {
   readonly answer: Answer;
+  /** Resolves when each request that is being forwarded has its response, except for event streams. */
+  answered(): Promise<void>;
   /** Ends everything that is being forwarded. Requests that have not begun to be answered receive a response. */
   cut(): void;
   /** Ends everything, and closes the connections to other members. */
@@ -62,6 +64,7 @@ export const createFront = (deps: FrontDeps): Front => {
       if (answer) answer(res, req, from);
       else forward(parts, { res, head: readHead(req), from });
     },
+    answered: forwarder.answered,
     cut: forwarder.cut,
     async close() {
       forwarder.close();

@@ -7,12 +7,13 @@ import type { Held, Member, MemberOptions, Served } from '../cluster/member-type
 import { refuseUnseenData } from '../postgres/index.ts';
 import { monotonic } from '../schema/clock.ts';
 import { createUlids } from '../schema/ulid.ts';
+import { withTimeout } from '../schema/with-timeout.ts';
 import { type Settings, SettingsError } from '../settings/index.ts';
 import { openCopy } from '../store/copy.ts';
 import { hostCheckOf } from './http-options.ts';
 import { membershipOf } from './membership.ts';
 import type { Process } from './process.ts';
-import { openService, type Service } from './service.ts';
+import { LAST_REQUESTS_MS, openService, type Service } from './service.ts';
 import { createStandby } from './standby.ts';
 import type { MemberEnd, Started } from './started.ts';
 import { version } from './version.ts';
@@ -56,6 +57,7 @@ export const startMember = async (alone: Process, listen: boolean): Promise<Star
     server.stopListening();
     host.onWaiting(waiting);
     await member?.leave();
+    await withTimeout(front.answered(), LAST_REQUESTS_MS);
     front.close();
     standby.close();
     await alone.close();

@@ -156,4 +156,4 @@ const stop = async (
 };
 
 /** Time that a stop waits for requests in progress. */
-const LAST_REQUESTS_MS = 5_000;
+export const LAST_REQUESTS_MS = 5_000;

@@ -160,6 +160,27 @@ t.test('cuts what is forwarded when this member demands it', async (t) => {
   t.notOk(again.client.closed());
 });
 
+t.test('waits for responses before an end, but not for streams', async (t) => {
+  const { entry, streams, uploads } = await start(t);
+  await entry.front.answered();
+  const { client } = await open(t, entry.port, streams);
+  const upload = request(`${entry.url}/uploads`, { method: 'POST' });
+  const answered = once(upload, 'response');
+  upload.write(Buffer.alloc(MB));
+  await when(() => uploads.length === 1);
+  let isAnswered = false;
+  const last = entry.front.answered().then(() => {
+    isAnswered = true;
+  });
+  await settle();
+  t.notOk(isAnswered, 'an upload has no response yet');
+  upload.end();
+  const [response] = await answered;
+  response.resume();
+  await last;
+  t.notOk(client.closed());
+});
+
 t.test('slows the active member down for a slow reader, and for no other', async (t) => {
   const { owner, entry, streams } = await start(t, { settings: { sse_buffer_size: 10 } });
   const slow = await open(t, entry.port, streams);

@@ -1,8 +1,9 @@
 import type { Test } from 'tap';
-import { type App, startApp } from '../../src/app.ts';
+import type { App } from '../../src/app.ts';
 import type { AppInput } from '../../src/composition/input.ts';
 import { createLog } from '../../src/observability/log.ts';
 import { type Settings, type SettingsInput, settingsFrom } from '../../src/settings/index.ts';
+import { starterOf } from '../cluster/pair.ts';
 import { HTTP_SERVER } from '../http/listener.ts';
 import { ask, type Got } from './http.ts';
 import { createTestModels, type TestModels } from './models.ts';
@@ -66,31 +67,32 @@ export const startTroupe = async (t: Test, options: TroupeOptions = {}): Promise
     entries: models.entries,
   });
   const log = createLog({ level: 'silent' });
+  const startService = starterOf(t);
   const start = (entries: Partial<Settings['entries']> = {}) =>
-    startApp({
+    startService({
       settings: { ...settings, entries: { ...settings.entries, ...entries } },
       log,
       providers: [models.provider],
       ...options.app,
     });
-  let app = await start();
+  let service = await start();
   t.teardown(async () => {
     models.releaseAll();
-    await app.stop();
+    await service.stop();
   });
 
   return {
-    ...clientOf(() => app.url),
+    ...clientOf(() => service.url),
     get url() {
-      return app.url;
+      return service.url;
     },
     get app() {
-      return app;
+      return service.app;
     },
     models,
     async restart(entries) {
-      await app.stop();
-      app = await start(entries);
+      await service.stop();
+      service = await start(entries);
     },
   };
 };
