@@ -47,6 +47,17 @@ export const fenceRow = (rows: Rows, request: FenceRequest): Promise<boolean> =>
 
 export const drainRow = (rows: Rows, id: string): Promise<boolean> => isDone(rows, rows.statements.drain(id));
 
+/** No member is asked for the outcome of a commit for so long: its row and its chain can go. */
+const FORGET_AFTER_MS = 7 * 24 * 3_600_000;
+
+/** Removes what is left of members that ended long ago; a member without a row is as fenced as one that has ended. */
+export const forgetMembers = async (
+  { lane, statements, timeoutMs }: Rows,
+  { now, leaseTtlMs }: { now(): number; leaseTtlMs: number },
+): Promise<void> => {
+  await lane.query(statements.forget(now() - FORGET_AFTER_MS, Math.floor(leaseTtlMs / 3)), timeoutMs);
+};
+
 export const freeLineages = async (rows: Rows, limit: number): Promise<number> => {
   const [row] = await rows.lane.query<{ freed: number }>(rows.statements.free(limit), rows.timeoutMs);
   return row?.freed ?? 0;

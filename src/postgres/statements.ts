@@ -15,6 +15,11 @@ export type Statements = {
   /** Makes a live member drain. */
   drain(id: string): Statement;
   members(): Statement;
+  /**
+   * Removes the rows of members that have ended, with their chains, if their last beat was before a time. `beatMs`: the
+   * shortest time between two beats.
+   */
+  forget(before: number, beatMs: number): Statement;
   claim(id: string, lineages: readonly bigint[]): Statement;
   fence(request: FenceRequest): Statement;
   free(most: number): Statement;
@@ -47,6 +52,12 @@ export const createStatements = ({ schema, pooled, durability }: StatementOption
       UPDATE ${inSchema}."member" SET state = 'draining' WHERE id = $1 AND state = 'live' RETURNING id
     ) SELECT EXISTS (SELECT FROM drained) AS done`,
     members: membersText(inSchema),
+    forget: `WITH old AS (
+      DELETE FROM ${inSchema}."member" m
+      WHERE m.state = 'gone' AND m.joined_at + m.beat * $2::bigint < $1::bigint
+        AND NOT EXISTS (SELECT FROM ${inSchema}."lineage" l WHERE l.owner = m.id)
+      RETURNING m.id
+    ) DELETE FROM ${inSchema}."commit" c USING old WHERE c.member = old.id`,
     claim: `SELECT id, owner FROM ${call('claim_1', 2)}`,
     fence: `${durably}${call('fence_1', 3)} AS done`,
     free: `SELECT ${call('free_1', 1)} AS freed`,
@@ -61,6 +72,7 @@ export const createStatements = ({ schema, pooled, durability }: StatementOption
     leave: (id, reason) => statement('leave_1', texts.leave, [id, reason]),
     drain: (id) => statement('drain_1', texts.drain, [id]),
     members: () => statement('members_1', texts.members, []),
+    forget: (before, beatMs) => statement('forget_1', texts.forget, [before, beatMs]),
     claim: (id, lineages) => statement('claim_1', texts.claim, [id, bigintArray(lineages)]),
     fence: ({ member, beat, reason }) => statement('fence_1', texts.fence, [member, beat, reason]),
     free: (most) => statement('free_1', texts.free, [most]),

@@ -144,6 +144,17 @@ t.test('loads neither HTTPS nor TLS of Node at startup', (t) => {
   t.end();
 });
 
+t.test('loads nothing of a cluster without a database', (t) => {
+  const ofCluster = /^src\/(?:cluster|postgres)\/|(?:^|\/)node_modules\/pg(?:-[a-z]+)?\//;
+  t.strictSame(
+    modulesOf(atStart).filter((path) => ofCluster.test(path)),
+    [],
+  );
+  const members = modulesOf(loadedWith('src/composition/member.ts'));
+  t.ok(members.includes('src/cluster/front.ts') && members.includes('src/postgres/database.ts'));
+  t.end();
+});
+
 t.test('loads no module of Node at startup that a start does not need', (t) => {
   const later = /^node:(?:child_process|cluster|dns|http|readline|zlib)$/;
   const imported = atStart.flatMap((path) => outputs[path]?.imports ?? []);

@@ -130,4 +130,29 @@ t.test('load', { skip: NO_POSTGRES }, async (t) => {
     await postgres.start();
     await t.rejects(openFor(t, postgres.url('missing')), { name: 'DatabaseRefused', isTemporary: false });
   });
+
+  await t.test('a join removes what is left of members that ended long ago', async (t) => {
+    const name = postgres.createDatabase();
+    const week = 7 * 24 * 3_600_000;
+    let now = 1_000_000;
+    const database = await openFor(t, postgres.url(name), { now: () => now });
+    const [old, renewed, live] = [
+      await joinWith(database, 'old'),
+      await joinWith(database, 'renewed'),
+      await joinWith(database, 'live'),
+    ];
+    await old.sink.ship([put(1)]);
+    await renewed.renew({ commons: 0, load: {} });
+    await old.leave('left');
+    await renewed.leave('left');
+    await live.claim([LINEAGE]);
+    now += week + 1;
+    await joinWith(database, 'next');
+    const names = (await database.members()).members.map((member) => member.name);
+    t.strictSame(names.toSorted(), ['live', 'next', 'renewed'], 'a beat later than a week ago is kept');
+    t.equal(postgres.sql(name, `SELECT count(*) FROM troupe.commit WHERE member = '${old.id}'`), '0');
+    t.equal(await old.renew({ commons: 0, load: {} }), false, 'a member without a row is fenced');
+    t.match(await old.sink.ship([put(2)]), [{ result: 'refused', why: 'fenced' }]);
+    t.equal(await live.renew({ commons: 0, load: {} }), true);
+  });
 });

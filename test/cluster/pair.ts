@@ -8,7 +8,7 @@ import { NO_POSTGRES } from './programs.ts';
  * Runs tests of a service against a cluster: with `TROUPE_TEST_CLUSTER=1`, each service is a member with a standby, whose
  * address is that of the service. Services with the same data directory share a database.
  */
-const isCluster = process.env.TROUPE_TEST_CLUSTER === '1' && NO_POSTGRES === false;
+export const isCluster = process.env.TROUPE_TEST_CLUSTER === '1' && NO_POSTGRES === false;
 
 type Started = { app: App; url: string; stop(): Promise<void> };
 
