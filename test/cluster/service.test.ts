@@ -56,13 +56,13 @@ const send = async ({ client }: Member, thread: string, text: string): Promise<v
 const typesOf = (frames: readonly Record<string, unknown>[]): string[] =>
   frames.map(({ event_type: type }) => String(type)).filter((type, index, all) => type !== all[index - 1]);
 
-const endsIn = (member: Member, thread: string) =>
-  eventually(`the runs of ${thread} end`, async () => {
-    const record = await readThread(member.client, thread);
-    return record.runs.length > 0 && record.runs.every(({ status }) => status === 'done')
-      ? record
-      : undefined;
+const endsIn = async (member: Member, thread: string) => {
+  await eventually(`the runs of ${thread} end`, async () => {
+    const { runs } = await readThread(member.client, thread);
+    return (runs.length > 0 && runs.every(({ status }) => status === 'done')) || undefined;
   });
+  return readThread(member.client, thread);
+};
 
 t.test('two members on an empty database are one service', { skip: NO_POSTGRES }, async (t) => {
   const { active, standby } = await startPair(t);

@@ -355,6 +355,7 @@ const IGNORED = [
   'cancelOpenAiResponse',
   'cancelRun',
   'cancelThread',
+  'drainMember',
   'interruptAgUiThread',
   'interruptChatThread',
   'interruptThread',
