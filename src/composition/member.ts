@@ -44,7 +44,8 @@ export const startMember = async (alone: Process, listen: boolean): Promise<Star
       member?.state();
       return host.service()?.answer;
     },
-    local: (req) => (host.service() || !standby.answers(req.getUrl()) ? undefined : standby.answer),
+    local: (req) =>
+      !membership.canServe('active') && standby.answers(req.getUrl()) ? standby.answer : undefined,
     leaseMs: () => member?.leaseMs() ?? settings.cluster.lease_ttl_ms,
     reached: (id, isReached) => member?.reached(id, isReached),
     // On one host the id of the cluster suffices: only programs that can read the database know it.

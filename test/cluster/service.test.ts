@@ -4,8 +4,10 @@ import { Members } from '../../src/schema/members.ts';
 import { startGate } from '../crash/gate.ts';
 import { eventsOf, readThread } from '../crash/records.ts';
 import { ADMIN } from '../crash/service.ts';
+import { socketIn } from './pgbouncer.ts';
 import { startPostgres } from './postgres.ts';
 import { NO_POSTGRES } from './programs.ts';
+import { startProxy } from './proxy.ts';
 import { becomes, createMembers, eventually, healthOf, type Member } from './services.ts';
 
 /** Active and standby, checks 16 to 22 of cluster.md: built services on a real database. */
@@ -191,3 +193,45 @@ t.test('a takeover loses and repeats nothing', { skip: NO_POSTGRES }, async (t) 
     await active.stop();
   });
 });
+
+t.test(
+  'a member that is cut off from the database continues when it is back',
+  { skip: NO_POSTGRES },
+  async (t) => {
+    const gate = await startGate(t);
+    const postgres = await startPostgres(t);
+    const proxy = await startProxy(t, { to: { path: socketIn(postgres.folder, postgres.port) } });
+    const [member] = await createMembers(t, ['a'], {
+      url: postgres.url(postgres.createDatabase(), proxy.port),
+      gate: gate.url,
+    });
+    if (!member) throw new Error('a member was expected');
+    await member.start();
+    await becomes(member, 'active');
+    await send(member, 'held', '[h1] hold 2');
+    await gate.until(1);
+
+    proxy.all('cut');
+    const health = await eventually('the member is isolated', async () => {
+      const found = await healthOf(member);
+      return found.member === 'isolated' ? found : undefined;
+    });
+    t.strictSame(health, { status: 503, member: 'isolated', database: 'error' });
+    t.equal((await fetch(`${member.url}/health/live`)).status, 200);
+    t.equal((await fetch(`${member.url}/metrics`, { headers: ADMIN })).status, 200);
+    const refused = await fetch(`${member.url}/v1/threads/held`, { headers: ADMIN });
+    t.match([refused.status, Number(refused.headers.get('retry-after')) > 0], [503, true]);
+
+    proxy.all('pass');
+    await becomes(member, 'active');
+    gate.open();
+    const { runs, messages } = await endsIn(member, 'held');
+    t.equal(runs.length, 1);
+    t.strictSame(
+      messages.map(({ role }) => role),
+      ['user', 'assistant'],
+    );
+    t.equal(gate.most(), 1, 'the inference was not repeated');
+    await member.stop();
+  },
+);
