@@ -1,0 +1,84 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import { randomFrom } from '../../src/load-generator/random.ts';
+import { pick } from '../crash/random.ts';
+import { readThread } from '../crash/records.ts';
+import { LONG } from '../long.ts';
+import { SEED } from '../random.ts';
+import { startPostgres } from './postgres.ts';
+import { NO_POSTGRES } from './programs.ts';
+import { createMembers, eventually, healthOf, type Member } from './services.ts';
+
+/**
+ * Built services whose active member is killed again and again, while clients send work to all of them (cluster.md 19.3,
+ * checks 18 and 19): what was acknowledged is executed, and a tool that is not idempotent at most once.
+ */
+
+const KILLS = LONG ? 100 : 4;
+const SENDERS = 4;
+/** A member has this time to be killed in the middle of work. */
+const LONGEST_LIFE_MS = 1500;
+
+t.setTimeout(LONG ? 3_600_000 : 600_000);
+
+const isActive = async (member: Member): Promise<boolean> =>
+  (await healthOf(member, '?role=active').catch(() => undefined))?.status === 200;
+
+t.test(`${KILLS} kills of the active member`, { skip: NO_POSTGRES }, async (t) => {
+  const random = randomFrom(SEED);
+  const postgres = await startPostgres(t);
+  const url = postgres.url(postgres.createDatabase());
+  const members = await createMembers(t, ['a', 'b', 'c'], { url });
+  await Promise.all(members.map(({ start }) => start()));
+  const findActive = (): Promise<Member> =>
+    eventually('a member is active', async () => {
+      for (const member of members) if (await isActive(member)) return member;
+      return undefined;
+    });
+  await findActive();
+
+  const sent: { thread: string; isAcknowledged: boolean }[] = [];
+  let isOver = false;
+  const sender = async (): Promise<void> => {
+    while (!isOver) {
+      const thread = `k${sent.length}`;
+      const entry = { thread, isAcknowledged: false };
+      sent.push(entry);
+      const answer = await pick(random, members).client.ask('POST', `/v1/threads/${thread}/mailbox`, {
+        payload: { text: `[i${thread}] pair 3` },
+      });
+      entry.isAcknowledged = answer?.status === 201;
+      await pause(entry.isAcknowledged ? 20 : 100);
+    }
+  };
+  const senders = Array.from({ length: SENDERS }, sender);
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const active = await findActive();
+    await pause(random() * LONGEST_LIFE_MS);
+    await active.kill();
+    await active.start();
+  }
+  isOver = true;
+  await Promise.all(senders);
+
+  const active = await findActive();
+  const acknowledged = sent.filter(({ isAcknowledged }) => isAcknowledged);
+  t.ok(acknowledged.length > KILLS, `${acknowledged.length} of ${sent.length} were acknowledged`);
+  const wrong: string[] = [];
+  for (const { thread, isAcknowledged } of sent) {
+    const { runs, messages } = await eventually(`the work of ${thread} ends`, async () => {
+      const record = await readThread(active.client, thread);
+      return record.runs.every(({ status }) => status === 'done') &&
+        (record.runs.length > 0 || !isAcknowledged)
+        ? readThread(active.client, thread)
+        : undefined;
+    });
+    const questions = messages.filter(({ role }) => role === 'user').length;
+    if (questions !== runs.length || runs.length > 1 || (isAcknowledged && runs.length !== 1))
+      wrong.push(`${thread}: ${questions} questions, ${runs.length} runs, ${isAcknowledged}`);
+  }
+  t.strictSame(wrong, [], `seed ${SEED}`);
+  const executed = active.executed();
+  t.equal(new Set(executed).size, executed.length, 'no call was executed twice');
+  t.ok(executed.length >= acknowledged.length, 'tools were executed');
+});
