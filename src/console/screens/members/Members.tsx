@@ -53,15 +53,7 @@ export default function Members() {
           act: () => drain(member),
         },
       ]}
-      above={
-        isAlone ? (
-          <Notice tone="info" title={t('embedded.title')}>
-            {t('embedded.text')}
-          </Notice>
-        ) : (
-          <Database />
-        )
-      }
+      above={isAlone ? <Notice title={t('embedded.title')}>{t('embedded.text')}</Notice> : <Database />}
     >
       {drained && <Drain of={drained} onClose={() => drain(undefined)} />}
     </ListScreen>
