@@ -91,7 +91,14 @@ export type MemberEnd = { state: 'gone' | 'refused'; reason: string };
 export type ClusterView = {
   mode: 'postgres';
   /** `status`: of the last read. */
-  database: { status: 'ok' | 'error'; version: string; schema: string; pooled: boolean };
+  database: {
+    status: 'ok' | 'error';
+    version: string;
+    schema: string;
+    pooled: boolean;
+    /** Duration of a lease. */
+    lease_ttl_ms: number;
+  };
   leader: string | null;
   /** In the order in which they have joined. */
   members: readonly MemberView[];

@@ -44,7 +44,7 @@ export const createOutlook = ({ database, clock }: MemberOptions): Outlook => {
 
   const view = (life: Life | undefined, state: MemberState): ClusterView =>
     viewCluster({
-      database: { status, version, schema: database.schema, pooled: database.pooled },
+      database: { status, version, ...aboutOf(database) },
       members,
       self: life && { id: life.membership.id, state },
       beats: life?.beats,
@@ -99,6 +99,12 @@ export const createOutlook = ({ database, clock }: MemberOptions): Outlook => {
     },
   };
 };
+
+const aboutOf = ({ schema, pooled, leaseTtlMs }: MemberOptions['database']) => ({
+  schema,
+  pooled,
+  lease_ttl_ms: leaseTtlMs,
+});
 
 const keepKnown = (byId: Map<string, unknown>, known: ReadonlySet<string>): void => {
   for (const id of byId.keys()) if (!known.has(id)) byId.delete(id);

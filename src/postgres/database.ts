@@ -126,7 +126,7 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
   const memberships = new Set<Membership>();
 
   const join = async (member: MemberToJoin): Promise<Membership> => {
-    await forgetMembers(shared, options);
+    await forgetMembers(shared, { at: options.now(), leaseTtlMs });
     const lease: Rows = { lane: createLane(connectors.of('lease')), statements, timeoutMs };
     const id = newId();
     const slot = await joinRow(lease, { id, now: options.now(), member }).catch((error: unknown) => {

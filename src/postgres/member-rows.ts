@@ -53,9 +53,9 @@ const FORGET_AFTER_MS = 7 * 24 * 3_600_000;
 /** Removes what is left of members that ended long ago; a member without a row is as fenced as one that has ended. */
 export const forgetMembers = async (
   { lane, statements, timeoutMs }: Rows,
-  { now, leaseTtlMs }: { now(): number; leaseTtlMs: number },
+  { at, leaseTtlMs }: { at: number; leaseTtlMs: number },
 ): Promise<void> => {
-  await lane.query(statements.forget(now() - FORGET_AFTER_MS, Math.floor(leaseTtlMs / 3)), timeoutMs);
+  await lane.query(statements.forget(at - FORGET_AFTER_MS, Math.floor(leaseTtlMs / 3)), timeoutMs);
 };
 
 export const freeLineages = async (rows: Rows, limit: number): Promise<number> => {

@@ -41,6 +41,7 @@ export const Members = z
         version: z.string(),
         schema: z.string(),
         pooled: z.boolean(),
+        lease_ttl_ms: z.int().meta({ description: 'duration of a lease' }),
       })
       .nullable()
       .meta({ description: 'null in embedded mode' }),

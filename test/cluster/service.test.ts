@@ -8,7 +8,7 @@ import { socketIn } from './pgbouncer.ts';
 import { startPostgres } from './postgres.ts';
 import { NO_POSTGRES } from './programs.ts';
 import { startProxy } from './proxy.ts';
-import { becomes, createMembers, eventually, healthOf, type Member } from './services.ts';
+import { becomes, createMembers, eventually, healthOf, type Member, TTL_MS } from './services.ts';
 
 /** Active and standby, checks 16 to 22 of cluster.md: built services on a real database. */
 
@@ -95,7 +95,7 @@ t.test('two members on an empty database are one service', { skip: NO_POSTGRES }
         body,
         {
           mode: 'postgres',
-          database: { status: 'ok', schema: 'troupe', pooled: false },
+          database: { status: 'ok', schema: 'troupe', pooled: false, lease_ttl_ms: TTL_MS },
           members: [
             { name: 'a', state: 'active', self: true, url: active.url },
             { name: 'b', state: 'standby', self: false, url: standby.url },

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { ActDialog } from '../../access/ActDialog.tsx';
 import { anything } from '../../data/guard.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
@@ -7,7 +7,7 @@ import { Chip } from '../../design/Chip.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ListScreen } from '../../list/ListScreen.tsx';
-import { MEMBERS, type Member, mayDrain } from './member.ts';
+import { listedMembers, MEMBERS, type Member, mayDrain } from './member.ts';
 import { memberColumns } from './member-columns.tsx';
 import { texts } from './texts.ts';
 
@@ -36,13 +36,14 @@ export default function Members() {
   const t = useTexts(texts);
   const query = useResource(MEMBERS);
   const [drained, drain] = useState<Member>();
+  const rows = useMemo(() => (query.data ? listedMembers(query.data) : []), [query.data]);
   const isAlone = query.data?.mode === 'embedded';
   return (
     <ListScreen
       name="members"
       texts={texts}
       query={query}
-      rows={query.data?.members ?? []}
+      rows={rows}
       columns={memberColumns}
       rowId={({ id }) => id}
       menu={(member) => [

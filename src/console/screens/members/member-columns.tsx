@@ -4,7 +4,7 @@ import { Chip, type Tone } from '../../design/Chip.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { FIRST } from '../../list/columns.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
-import { MEMBER_STATES, type Member } from './member.ts';
+import { type ListedMember, MEMBER_STATES, type Member } from './member.ts';
 import { texts } from './texts.ts';
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -25,14 +25,10 @@ const State = ({ of: { state, reason } }: { of: Member }) => {
   );
 };
 
-/** A lease beyond this looks full. */
-const FULL_MS = 10_000;
-
-const Lease = ({ ms }: { ms: number | null }) => {
+const Lease = ({ of: { lease_ms: ms, lease: share } }: { of: ListedMember }) => {
   const t = useTexts(texts);
   const format = useFormat();
-  if (ms === null) return <span className="quiet">{t('lease.none')}</span>;
-  const share = ms / FULL_MS;
+  if (ms === null || share === null) return <span className="quiet">{t('lease.none')}</span>;
   return (
     <span className="row">
       <Bar share={share} tone={share > 0.5 ? 'success' : share > 0.1 ? 'warn' : 'error'} />
@@ -44,7 +40,7 @@ const Lease = ({ ms }: { ms: number | null }) => {
 const reachableKey = ({ reachable }: Member): 'yes' | 'no' | 'unknown' =>
   reachable === null ? 'unknown' : reachable ? 'yes' : 'no';
 
-export const memberColumns: ColumnsOf<Member, keyof typeof texts.en> = (t) => [
+export const memberColumns: ColumnsOf<ListedMember, keyof typeof texts.en> = (t) => [
   {
     id: 'name',
     value: ({ name }) => name,
@@ -61,7 +57,7 @@ export const memberColumns: ColumnsOf<Member, keyof typeof texts.en> = (t) => [
     id: 'lease',
     value: ({ lease_ms: ms }) => ms ?? undefined,
     text: () => '',
-    cell: ({ lease_ms: ms }) => <Lease ms={ms} />,
+    cell: (member) => <Lease of={member} />,
   },
   {
     id: 'reachable',
