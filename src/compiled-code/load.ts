@@ -96,10 +96,29 @@ function requireFrom(path: string, load: (path: string) => Exports): NodeJS.Requ
   const native = createRequire(path);
   const find = (name: string): unknown => {
     if (name === OWN_NAME) return { importModule };
-    return /^\.\.?\//.test(name) ? load(join(dirname(path), name)) : native(name);
+    return /^\.\.?\//.test(name) ? load(join(dirname(path), name)) : withoutDocument(() => native(name));
   };
   return Object.assign(find, native);
 }
+
+/**
+ * Packages that are CommonJS for Node and for browsers take a program with a `document` or `location`, as tests with a
+ * simulated browser have, for a browser.
+ */
+function withoutDocument<Value>(evaluate: () => Value): Value {
+  const found = BROWSER.flatMap((name) => {
+    const given = Object.getOwnPropertyDescriptor(globalThis, name);
+    return given?.configurable ? [[name, given] as const] : [];
+  });
+  for (const [name] of found) Reflect.deleteProperty(globalThis, name);
+  try {
+    return evaluate();
+  } finally {
+    for (const [name, given] of found) Object.defineProperty(globalThis, name, given);
+  }
+}
+
+const BROWSER = ['document', 'location'] as const;
 
 /** One script at a time, because serializing a large one takes tens of milliseconds. */
 function storeAll(scripts: Loaded[], store: CodeStore): void {

@@ -6,6 +6,8 @@ import { createLoader } from '../../src/compiled-code/load.ts';
 import { type CodeStore, createCodeStore, type Source } from '../../src/compiled-code/store.ts';
 
 const FILES = {
+  'browser.cjs': `exports.kind = require('probe');`,
+  node_modules: { probe: { 'index.js': `module.exports = typeof document + ' ' + typeof location;` } },
   'main.cjs': `
     const other = require('./lib/other.cjs');
     exports.path = require('node:path');
@@ -66,6 +68,16 @@ const folderOf = (t: Test) => {
   const folder = t.testdir(FILES);
   return { folder, kept: createCodeStore(join(folder, 'code')) };
 };
+
+t.test('hides a simulated browser from packages while they are evaluated', (t) => {
+  const document = {};
+  const there = (): unknown => Reflect.get(globalThis, 'document');
+  Reflect.set(globalThis, 'document', document);
+  t.teardown(() => Reflect.deleteProperty(globalThis, 'document'));
+  t.equal(createLoader(t.testdir(FILES)).load('browser.cjs').kind, 'undefined undefined');
+  t.equal(there(), document);
+  t.end();
+});
 
 t.test('evaluates each file once, as CommonJS', async (t) => {
   const { folder } = folderOf(t);
