@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Benchmark, Context } from './benchmark.ts';
 import { freePort, untilHealthy } from './health.ts';
 import { findNodes, HTTP_SERVER_NAMES, type HttpServer, type Node, type Nodes } from './nodes.ts';
@@ -38,7 +39,10 @@ const variantsOf = ({ short, root, note }: Context): Variant[] => {
   );
 };
 
-const start = async (context: Context, { node, http }: Variant): Promise<Start> => {
+/** Milliseconds from a start until its compiled code is stored. */
+const STORED_MS = 8_000;
+
+const start = async (context: Context, { node, http }: Variant, staysMs = 0): Promise<Start> => {
   const port = await freePort();
   const began = performance.now();
   const child = spawnTroupe(context, {
@@ -51,6 +55,7 @@ const start = async (context: Context, { node, http }: Variant): Promise<Start> 
   });
   await untilHealthy(child, `http://127.0.0.1:${port}`);
   const took = { cpu: threadsRan(child.pid), wall: performance.now() - began };
+  await pause(staysMs);
   await child.stop();
   return took;
 };
@@ -78,7 +83,7 @@ const rowsOf = ({ name, node }: Variant, starts: readonly Start[]): Measured[] =
 const measure = async (context: Context): Promise<Measured[]> => {
   const variants = variantsOf(context);
   // The first start of a build compiles code that the next ones read.
-  if (!context.short) for (const variant of variants) await start(context, variant);
+  if (!context.short) for (const variant of variants) await start(context, variant, STORED_MS);
   const starts = await interleaved(
     context.short ? STARTS.short : STARTS.full,
     Object.fromEntries(variants.map((variant) => [variant.name, () => start(context, variant)])),

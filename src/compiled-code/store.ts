@@ -7,8 +7,11 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
+  statSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { arch, tmpdir } from 'node:os';
@@ -46,9 +49,12 @@ const NO_STORE: CodeStore = { read: () => undefined, write() {} };
 export function createCodeStore(folder: string): CodeStore {
   if (!isPrivate(folder)) return NO_STORE;
   const fileOf = ({ path }: Source): string => join(folder, `${basename(path)}.${variantOf(path)}`);
+  let isSwept = false;
   return {
     read: (source) => attempt(() => validCode(readOwn(fileOf(source)), source)),
     write(source, code) {
+      if (!isSwept) attempt(() => removeOld(folder));
+      isSwept = true;
       attempt(() => {
         const file = fileOf(source);
         // In one step, because another process may be starting.
@@ -65,6 +71,17 @@ export function codeFolder(env: NodeJS.ProcessEnv): string | undefined {
   if (env.NODE_DISABLE_COMPILE_CACHE) return undefined;
   const parent = env.NODE_COMPILE_CACHE || tmpdir();
   return join(parent, `troupe-compiled-${process.getuid?.() ?? 'code'}`);
+}
+
+/** Code of builds that no longer start would stay for ever; that of others is written again. */
+const KEPT_MS = 7 * 24 * 3_600_000;
+
+function removeOld(folder: string): void {
+  const oldest = Date.now() - KEPT_MS;
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name);
+    if (statSync(file).mtimeMs < oldest) unlinkSync(file);
+  }
 }
 
 const attempt = <Value>(act: () => Value): Value | undefined => {

@@ -7,6 +7,7 @@ import {
   renameSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,6 +38,19 @@ t.test('returns the code of the same source to this user alone', async (t) => {
   t.equal(statSync(folder).mode & 0o777, 0o700);
   t.equal(statSync(file).mode & 0o777, 0o600);
   t.equal(readdirSync(folder).length, 1, 'no partial file remains');
+});
+
+t.test('removes code that was stored more than a week ago', async (t) => {
+  const { folder, store, file } = stored(t);
+  const daysAgo = (days: number): Date => new Date(Date.now() - days * 24 * 3_600_000);
+  const other = { ...SOURCE, path: '/opt/troupe/dist/chunk-89abcdef.cjs' };
+  utimesSync(file, daysAgo(6), daysAgo(6));
+  createCodeStore(folder).write(other, CODE);
+  t.strictSame(store.read(SOURCE), CODE);
+  utimesSync(file, daysAgo(8), daysAgo(8));
+  createCodeStore(folder).write(other, CODE);
+  t.equal(store.read(SOURCE), undefined);
+  t.strictSame(store.read(other), CODE);
 });
 
 t.test('replaces code', async (t) => {
