@@ -1,15 +1,23 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Answer } from '../http/answer.ts';
-import { createGate, type Gate, type Waiter } from '../http/gate.ts';
-import { type Head, requestOf } from '../http/head.ts';
+import { createGate } from '../http/gate.ts';
+import { requestOf } from '../http/head.ts';
 import { UNTOUCHED_HEADER } from '../http/member-headers.ts';
-import type { Origin } from '../http/origin.ts';
-import type { WireResponse } from '../http/wire.ts';
-import type { Clock } from '../schema/clock.ts';
-import type { ServiceLog } from '../schema/log-events.ts';
-import { type ClientBody, openClientBody } from './client-body.ts';
-import type { ClientFacts } from './facts.ts';
+import { openClientBody } from './client-body.ts';
+import {
+  type Arrived,
+  type Attempt,
+  abandon,
+  cutOff,
+  type ForwardDeps,
+  type Forwarding,
+  fail,
+  finish,
+  isSafe,
+  type Parts,
+  release,
+} from './forwarding.ts';
 import { bodyLength, forwardedHeaders, targetOf, toBytes } from './hops.ts';
 import type { Peer } from './peer.ts';
 import {
@@ -17,16 +25,13 @@ import {
   MISDIRECTED,
   NONE_ACTIVE,
   NOT_FORWARDABLE,
-  type Refused,
-  refuse,
   tooSlow,
   UNREACHABLE,
   unavailable,
   unknownEffect,
 } from './refusals.ts';
-import { type Relay, relay } from './relay.ts';
-import type { Signatures } from './signature.ts';
-import { createUpstreams, followUpstream, type Upstreams, type UpstreamTls } from './upstream.ts';
+import { relay } from './relay.ts';
+import { createUpstreams, followUpstream } from './upstream.ts';
 
 /**
  * Forwards requests to the active member (cluster.md 8.1, 8.5).
@@ -49,37 +54,6 @@ export type Forwarder = {
   close(): void;
 };
 
-type Arrived = { res: WireResponse; head: Head; from: Origin; facts: ClientFacts; requestId: string };
-
-export type ForwardMetrics = {
-  /** Counts an attempt; with the seconds until the head of the response, if one arrived. */
-  forwarded(result: 'ok' | 'misdirected' | 'unreachable' | 'unknown', seconds?: number): void;
-  /** Counts the open event streams. */
-  stream(delta: 1 | -1): void;
-};
-
-export type ForwardDeps = {
-  /** Name of this member. */
-  name: string;
-  /** Id of this membership. */
-  self(): string | undefined;
-  active(): Peer | undefined;
-  /** The answer of the own service while it may serve. */
-  own(): Answer | undefined;
-  /** Undefined while no cluster is known. */
-  signatures(): Signatures | undefined;
-  /** Milliseconds until the lease of an active member could be over. */
-  leaseMs(): number;
-  /** Receives how a request to a member ended. */
-  reached(id: string, ok: boolean): void;
-  /** Milliseconds for a short body to arrive. */
-  bodyTimeoutMs: number;
-  clock: Pick<Clock, 'now'>;
-  log: Pick<ServiceLog, 'warn'>;
-  metrics: ForwardMetrics;
-  tls?: UpstreamTls | undefined;
-};
-
 export const MOST_SOCKETS = 512;
 
 /** Milliseconds before each attempt. */
@@ -87,44 +61,6 @@ const PAUSES = [0, 100, 500, 1000] as const;
 
 /** Milliseconds from the first attempt, within which the last one needs a connection. */
 const PATIENCE_MS = 2000;
-
-type Parts = {
-  deps: ForwardDeps;
-  gate: Gate;
-  upstreams: Upstreams;
-  open: Set<Forwarding>;
-  /** Called when a request that is being forwarded has ended, or streams events. */
-  changed: () => void;
-};
-
-type Forwarding = Arrived & {
-  readonly parts: Parts;
-  /** Upper case. */
-  readonly method: string;
-  readonly body: ClientBody | undefined;
-  readonly length: number | 'unknown' | undefined;
-  attempts: number;
-  misdirected: number;
-  /** Time of the first attempt, on the monotonic clock. */
-  startedAt: number;
-  timer: NodeJS.Timeout | undefined;
-  /** Set while it waits for a connection. */
-  waiter: Waiter | undefined;
-  attempt: Attempt | undefined;
-  isOver: boolean;
-};
-
-type Attempt = {
-  readonly peer: Peer;
-  readonly request: ClientRequest;
-  readonly startedAt: number;
-  isConnected: boolean;
-  isStream: boolean;
-  /** Set once the head of the response has arrived. */
-  relay: Relay | undefined;
-  /** Whether its connection has been released, so that its result no longer matters. */
-  isOver: boolean;
-};
 
 export const createForwarder = (deps: ForwardDeps): Forwarder => {
   const parts: Parts = {
@@ -292,8 +228,6 @@ const lose = (forwarding: Forwarding, attempt: Attempt): void => {
   else fail(forwarding, unknownEffect(deps.leaseMs()));
 };
 
-const isSafe = ({ method }: Forwarding): boolean => method === 'GET' || method === 'HEAD';
-
 const receive = (forwarding: Forwarding, attempt: Attempt, message: IncomingMessage): void => {
   if (attempt.isOver) return;
   const { deps } = forwarding.parts;
@@ -351,52 +285,4 @@ const retry = (forwarding: Forwarding, error: string): void => {
   }
   body?.stop();
   forwarding.timer = setTimeout(enter, pause, forwarding);
-};
-
-const fail = (forwarding: Forwarding, refused: Refused): void => {
-  if (forwarding.isOver) return;
-  const { parts, res, method, requestId, body } = forwarding;
-  finish(forwarding);
-  body?.discard();
-  res.cork(() => refuse({ res, method, requestId, member: parts.deps.name }, refused));
-};
-
-/** The response has begun, so a broken connection is the only sign of failure that the client can receive. */
-const abandon = (forwarding: Forwarding): void => {
-  if (forwarding.isOver) return;
-  finish(forwarding);
-  forwarding.res.close();
-};
-
-const cutOff = (forwarding: Forwarding): void => {
-  const { attempt, parts } = forwarding;
-  const leaseMs = parts.deps.leaseMs();
-  if (attempt?.relay?.hasBegun()) abandon(forwarding);
-  else if (attempt?.isConnected && !isSafe(forwarding)) fail(forwarding, unknownEffect(leaseMs));
-  else fail(forwarding, unavailable(NONE_ACTIVE, leaseMs));
-};
-
-/**
- * Releases everything. The response has ended, or the caller ends it.
- *
- * @param isComplete whether the connection to the other member can be used again
- */
-const finish = (forwarding: Forwarding, isComplete = false): void => {
-  if (forwarding.isOver) return;
-  const { parts, attempt, waiter } = forwarding;
-  forwarding.isOver = true;
-  clearTimeout(forwarding.timer);
-  parts.open.delete(forwarding);
-  if (waiter) parts.gate.withdraw(waiter);
-  if (attempt) release(forwarding, attempt, isComplete);
-  parts.changed();
-};
-
-const release = ({ parts }: Forwarding, attempt: Attempt, isComplete = false): void => {
-  if (attempt.isOver) return;
-  attempt.isOver = true;
-  attempt.relay?.stop();
-  if (attempt.isStream) parts.deps.metrics.stream(-1);
-  if (!isComplete) attempt.request.destroy();
-  parts.gate.leave();
 };
