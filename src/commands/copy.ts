@@ -36,9 +36,7 @@ export const copyCommand = new Command('copy')
         verify,
         report: createReport(),
       };
-      await (fromDatabase ? copyIntoFolder(copy) : copyIntoDatabase(copy))
-        .catch(explained)
-        .finally(copy.report.end);
+      await (fromDatabase ? copyIntoFolder(copy) : copyIntoDatabase(copy)).finally(copy.report.end);
     }),
   );
 
@@ -138,13 +136,6 @@ const compare = async ({
       `the copy differs: ${differences.map(({ kind, from, to }) => `${nameOf(kind)} (${from} rows, then ${to})`).join(', ')}`,
     );
   report.verified([...digests.values()].reduce((sum, { count }) => sum + count, 0));
-};
-
-/** Errors of the database are one line without a secret. */
-const explained = (error: unknown): never => {
-  if (error instanceof Error && error.name === 'DatabaseRefused')
-    throw new Unavailable(error.message, { cause: error });
-  throw error;
 };
 
 type Report = {

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { Unavailable } from '../schema/outcome.ts';
 import { readDatabaseSettings } from './database-settings.ts';
 import { renderFinding } from './doctor.ts';
 import { guarded, Usage } from './usage.ts';
@@ -37,10 +36,6 @@ const checkCommand = new Command('check')
         schema: database.schema,
         secretsKey: secrets_key,
         warn: (message) => void process.stderr.write(`troupe: ${message}\n`),
-      }).catch((error: unknown) => {
-        if (error instanceof Error && error.name === 'DatabaseRefused')
-          throw new Unavailable(error.message, { cause: error });
-        throw error;
       });
       const { findings, rows } = report;
       const lines = findings.length === 0 ? ['no problems found'] : findings.map(renderFinding);

@@ -1,5 +1,7 @@
+import { Unavailable } from '../schema/outcome.ts';
+
 /** The database cannot be used by this process. The message is one line for the operator, and has no secret. */
-export class DatabaseRefused extends Error {
+export class DatabaseRefused extends Unavailable {
   override readonly name = 'DatabaseRefused';
   /** Whether another attempt may succeed without a change: the server is down, starts, or has no free connection. */
   readonly isTemporary: boolean;

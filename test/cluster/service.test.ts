@@ -1,9 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { Members } from '../../src/schema/members.ts';
+import { unhooked } from '../child.ts';
 import { startGate } from '../crash/gate.ts';
 import { eventsOf, readThread } from '../crash/records.ts';
 import { ADMIN } from '../crash/service.ts';
+import { MAIN } from '../e2e/built.ts';
 import { socketIn } from './pgbouncer.ts';
 import { startPostgres } from './postgres.ts';
 import { NO_POSTGRES } from './programs.ts';
@@ -235,3 +238,24 @@ t.test(
     await member.stop();
   },
 );
+
+t.test('a start that the database refuses ends with one line without a secret', async (t) => {
+  const started = spawnSync(...unhooked(process.execPath, [MAIN, 'serve', '--http-addr', '127.0.0.1:0']), {
+    encoding: 'utf8',
+    env: {
+      PATH: process.env.PATH,
+      SERVICE_ADMIN_API_BEARER_TOKEN: 'x',
+      SERVICE_SECRETS_KEY: 'a key of this test',
+      SERVICE_STORAGE_DIR: t.testdir(),
+      SERVICE_DATABASE_URL: 'postgresql://troupe:geheim@nohost.invalid/troupe',
+    },
+  });
+  t.equal(started.status, 1);
+  t.equal(
+    started.stderr
+      .split('\n')
+      .filter((line) => !line.startsWith('{'))
+      .join('\n'),
+    "troupe: cannot use the database 'troupe' at nohost.invalid:5432: the host 'nohost.invalid' is unknown\n",
+  );
+});
