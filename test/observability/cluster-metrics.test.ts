@@ -1,5 +1,14 @@
 import t from 'tap';
+import { memberMachine } from '../../machines/member.ts';
 import { createMetrics } from '../../src/observability/metrics/metrics.ts';
+
+/** The states of the statechart that are shown: its tags without those about requests. */
+const statesOf = ({ tags, states }: typeof memberMachine.root): string[] => [
+  ...new Set([
+    ...tags.filter((tag) => tag !== 'serves' && tag !== 'forwards'),
+    ...Object.values(states).flatMap(statesOf),
+  ]),
+];
 
 t.test('a member of a cluster has series while its values are read', async (t) => {
   const metrics = createMetrics();
@@ -36,6 +45,8 @@ t.test('a member of a cluster has series while its values are read', async (t) =
     'service_cluster_commit_rows_sum 12',
   ])
     t.ok(lines.includes(line), line);
+  const states = lines.flatMap((line) => /cluster_state\{state="(\w+)"/.exec(line)?.[1] ?? []);
+  t.strictSame(states.toSorted(), statesOf(memberMachine.root).toSorted(), 'one series for each state');
   stop();
   t.strictSame(
     (await clusterLines()).filter((line) => /state|lease|copy|pause|members|connections/.test(line)),
