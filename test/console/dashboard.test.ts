@@ -19,7 +19,7 @@ import { modelsIn, toolsIn, unpriced } from '../../src/console/activity/stats.ts
 import { AgentStats } from '../../src/console/data/resources.ts';
 import { textIn } from '../../src/console/i18n/texts.ts';
 import { type Known, knownOf, needsIn } from '../../src/console/screens/dashboard/needs.ts';
-import { texts } from '../../src/console/screens/dashboard/texts.ts';
+import texts from '../../src/console/screens/dashboard/texts.json' with { type: 'json' };
 import { figuresOf, parseMetrics, rateOf } from '../../src/console/screens/system/prometheus.ts';
 import { runtimeStatsOf } from './runtime-stats.ts';
 
@@ -130,7 +130,7 @@ t.test('adds up models and tools of several agents', async (t) => {
   ]);
 });
 
-const say = (key: keyof typeof texts.en, values?: Record<string, string | number>): string =>
+const say = (key: keyof typeof texts, values?: Record<string, string | number>): string =>
   textIn(texts, 'en', key, values);
 
 const NOTHING: Known = {

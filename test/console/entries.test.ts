@@ -21,12 +21,12 @@ import {
 } from '../../src/console/eval-results/compare.ts';
 import { failureText } from '../../src/console/eval-results/failure-text.ts';
 import { Item } from '../../src/console/eval-results/report.ts';
-import { texts as evalTexts } from '../../src/console/eval-results/texts.ts';
+import evalTexts from '../../src/console/eval-results/texts.json' with { type: 'json' };
 import { type Sides, sidesOf } from '../../src/console/eval-results/use-sides.ts';
 import { itemOf } from '../../src/console/fixtures/curate.ts';
 import { isScriptable } from '../../src/console/fixtures/dataset.ts';
 import { expectationsOf } from '../../src/console/fixtures/expectations.ts';
-import { texts as fixtureTexts } from '../../src/console/fixtures/texts.ts';
+import fixtureTexts from '../../src/console/fixtures/texts.json' with { type: 'json' };
 import { say } from '../../src/console/i18n/locale.ts';
 import { factsOf, refusedHostIn } from '../../src/console/remote/status.ts';
 import { problemsIn } from '../../src/console/schema-form/check.ts';
@@ -39,7 +39,7 @@ import { creationOf, grouped, placeOf } from '../../src/console/screens/diagnost
 import { csvOf, markdownOf } from '../../src/console/screens/eval-reports/export.ts';
 import { parseReport } from '../../src/console/screens/eval-reports/parse-report.ts';
 import { nameOf, obstacleOf, passRates } from '../../src/console/screens/eval-runs/runs.ts';
-import { texts as runTexts } from '../../src/console/screens/eval-runs/texts.ts';
+import runTexts from '../../src/console/screens/eval-runs/texts.json' with { type: 'json' };
 import * as mcp from '../../src/console/screens/mcp-servers/mcp-server.ts';
 import * as pools from '../../src/console/screens/model-pools/pool.ts';
 import * as models from '../../src/console/screens/models/model.ts';
@@ -566,7 +566,7 @@ t.test('checks the fields of a test case, and merges concurrent changes of it', 
 });
 
 t.test('states the expectations of a test case as sentences', async (t) => {
-  const tell = (key: keyof typeof fixtureTexts.en, values?: Record<string, string | number>): string =>
+  const tell = (key: keyof typeof fixtureTexts, values?: Record<string, string | number>): string =>
     say(fixtureTexts, key, values);
   t.strictSame(
     expectationsOf(

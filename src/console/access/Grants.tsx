@@ -1,7 +1,7 @@
 import { Chip } from '../design/Chip.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { meaningOf, toneOf } from './grants.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 export const GrantChip = ({ grant }: { grant: string }) => {
   const t = useTexts(texts);

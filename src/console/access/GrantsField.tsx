@@ -7,7 +7,7 @@ import { type SeenProps, useForm, useWordAt } from '../schema-form/context.ts';
 import { nothing, useHelp } from '../schema-form/hints.ts';
 import { GrantChip } from './Grants.tsx';
 import { meaningOf, SUGGESTED } from './grants.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const textsIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
 

@@ -1,7 +1,7 @@
 import { isGrantWord, isServiceWord } from '../../schema/grants.ts';
 import type { Tone } from '../design/Chip.tsx';
 import type { Say } from '../i18n/locale.ts';
-import type { texts } from './texts.ts';
+import type texts from './texts.json';
 
 /** The meaning of grants (identity.md 1.2). */
 
@@ -38,7 +38,7 @@ const partsOf = (grant: string): [word: string, pattern: string | undefined] => 
 };
 
 /** Returns what a user with the grant may do. */
-export const meaningOf = (grant: string, t: Say<keyof typeof texts.en>): string => {
+export const meaningOf = (grant: string, t: Say<keyof typeof texts>): string => {
   const plain = PLAIN.find((each) => each === grant);
   if (plain !== undefined) return t(`meaning.${plain}`);
   const [word, pattern] = partsOf(grant);

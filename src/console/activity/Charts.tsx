@@ -9,7 +9,7 @@ import { DAY_SECONDS } from './range.ts';
 import { StatTable } from './StatTable.tsx';
 import { modelsIn, RUN_ENDS, runsIn, type Stats, shareOf, tokensIn, unpriced } from './stats.ts';
 import { type ChartData, Legend, TimeChart, useSpanText } from './TimeChart.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Runs by outcome, latency, cost and tokens over a range. */
 

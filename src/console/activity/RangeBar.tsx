@@ -4,7 +4,7 @@ import { Segmented } from '../design/Segmented.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { useQueryState } from '../list/use-query-state.ts';
 import { between, PRESETS, type Range, rangeOf, secondsOf, spanText } from './range.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 export const useRange = () => {
   const [{ range: text, compare }, setQuery] = useQueryState();

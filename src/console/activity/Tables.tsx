@@ -4,7 +4,7 @@ import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { type ColumnsOf, StatTable } from './StatTable.tsx';
 import { modelsIn, runsIn, type Stats, shareOf, tokensIn, toolsIn } from './stats.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Figures by agent, tool and model. */
 

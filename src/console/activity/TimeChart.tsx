@@ -3,7 +3,7 @@ import { useFormat, useTexts } from '../i18n/locale.ts';
 import css from './Activity.module.css';
 import { bandPath, barsPath, labelled, linePath, niceTop, type Span, selection, stacked } from './chart.ts';
 import { DAY_SECONDS, spanText } from './range.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** A chart over time. Arrow keys move between its points, and a drag or Shift selects several of them. */
 

@@ -8,7 +8,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import css from './AssistantChat.module.css';
 import { actionOf, type Problem, type Spec } from './actions.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useOpenDraft } from './use-open-draft.ts';
 
 const Problems = ({ problems, spec }: { problems: readonly Problem[]; spec?: Spec | undefined }) => {

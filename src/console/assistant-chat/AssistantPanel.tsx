@@ -7,7 +7,7 @@ import { AssistantTalk } from './AssistantTalk.tsx';
 import { ConversationTools } from './ConversationTools.tsx';
 import { useAssistant } from './chat.ts';
 import { setPanelOpen } from './state.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Shown next to every screen except the assistant's. On wide windows it does not cover the screen. */
 const Panel = () => {

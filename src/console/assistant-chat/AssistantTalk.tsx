@@ -11,7 +11,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { ActionCard } from './ActionCard.tsx';
 import { type AdminAssistant, adminAssistant } from './state.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const SUGGESTIONS = ['suggest.1', 'suggest.2', 'suggest.3', 'suggest.4'] as const;
 

@@ -4,7 +4,7 @@ import { redactText } from '../data/redact-text.ts';
 import { IconButton } from '../design/Button.tsx';
 import { CopyButton } from '../design/Copy.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Actions on the whole conversation. */
 export const ConversationTools = ({ talk }: { talk: Talk & { begin(): void } }) => {

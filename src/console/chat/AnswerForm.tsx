@@ -5,7 +5,7 @@ import { TextField } from '../design/Inputs.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { parseJson } from './json-text.ts';
 import type { Talk } from './talk.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Lets the user enter the result of a tool that the page executes. */
 export const AnswerForm = (props: { tool: string; toolCallId: string; answer: Talk['answer'] }) => {

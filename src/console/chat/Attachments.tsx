@@ -4,7 +4,7 @@ import { Icon } from '../design/Icon.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Attachments.module.css';
 import { ACCEPT, type Attached, attach, MOST_BYTES, MOST_FILES, refusalOf, sizeText } from './attachments.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /**
  * Files to send with the next message. They can be chosen, pasted or dropped, and removed; a refusal shows its reason.

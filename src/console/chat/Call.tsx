@@ -28,7 +28,7 @@ import { FileBlock } from './FileBlock.tsx';
 import { LongText } from './LongText.tsx';
 import { withoutFiles } from './output-files.ts';
 import type { Talk } from './talk.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 export type CallContext = Pick<Talk, 'decide' | 'answer'> & {
   place: Place;

@@ -6,7 +6,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { AttachButton, AttachedFiles, useAttachments } from './Attachments.tsx';
 import type { Attached } from './attachments.ts';
 import css from './Composer.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const asParts = (files: readonly Attached[]): FileUIPart[] =>
   files.map(({ type, mediaType, filename, url }) => ({ type, mediaType, filename, url }));

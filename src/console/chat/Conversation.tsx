@@ -13,7 +13,7 @@ import { useCallTimes } from './call-times.ts';
 import { Failure } from './Failure.tsx';
 import { Message, type View } from './Message.tsx';
 import type { Talk } from './talk.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The view follows new content while it is scrolled to within this distance of the end. */
 const NEAR_PX = 80;

@@ -6,7 +6,7 @@ import { ErrorBox } from '../design/Loaded.tsx';
 import { Notice } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Why a response failed, and what to do about it. */
 

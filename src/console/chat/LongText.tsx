@@ -3,7 +3,7 @@ import { redactText } from '../data/redact-text.ts';
 import { Button } from '../design/Button.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { Markdown } from './markdown/Markdown.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Longer texts are truncated until the user expands them. */
 const LONG = 20_000;

@@ -15,7 +15,7 @@ import { FileBlock } from './FileBlock.tsx';
 import { LongText } from './LongText.tsx';
 import css from './Message.module.css';
 import type { Edit } from './talk.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { turnOf } from './turn.ts';
 
 export type View = 'readable' | 'json';

@@ -1,6 +1,6 @@
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import css from './StatsBar.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import type { Stats } from './turn.ts';
 
 /** One line of totals for the conversation. */

@@ -1,7 +1,7 @@
 import { Segmented } from '../design/Segmented.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import type { View } from './Message.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 export const ViewSwitch = ({ view, onChange }: { view: View; onChange: (view: View) => void }) => {
   const t = useTexts(texts);

@@ -4,7 +4,7 @@ import { Dialog, DialogClose } from '../design/Dialog.tsx';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { useQueryState } from '../list/use-query-state.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const ConnectModel = lazy(() => import('./ConnectModel.tsx'));
 

@@ -8,7 +8,7 @@ import { type Adapter, adaptersIn } from './adapters.ts';
 import { Connected } from './Connected.tsx';
 import type { Item } from './connect.ts';
 import { ProviderCards } from './ProviderCards.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The guide shows the cards, and forms are large. */
 const ProviderPanel = lazy(() => import('./ProviderPanel.tsx'));

@@ -4,7 +4,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import css from './ConnectModel.module.css';
 import type { Item } from './connect.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 export const useNames = (): ((items: readonly Item[]) => string) => {
   const t = useTexts(texts);

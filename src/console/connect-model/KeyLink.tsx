@@ -1,6 +1,6 @@
 import { useTexts } from '../i18n/locale.ts';
 import type { Adapter } from './adapters.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The page of a service that issues keys, or otherwise its documentation. */
 export const KeyLink = ({ adapter, isNamed }: { adapter: Adapter; isNamed?: boolean }) => {

@@ -5,7 +5,7 @@ import { NamedRecord, recordsOf } from '../data/records.ts';
 import { Button } from '../design/Button.tsx';
 import { Notice } from '../design/Notice.tsx';
 import { ID } from '../entry/entry.ts';
-import { texts as entryTexts } from '../entry/texts.ts';
+import entryTexts from '../entry/texts.json' with { type: 'json' };
 import { useTexts } from '../i18n/locale.ts';
 import { changesIn } from '../schema-form/hints.ts';
 import { SchemaForm } from '../schema-form/SchemaForm.tsx';
@@ -14,7 +14,7 @@ import { useNames } from './Connected.tsx';
 import css from './ConnectModel.module.css';
 import { type Item, isSame, withIds } from './connect.ts';
 import { ModelList } from './ModelList.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import type { Attempt, Connecting } from './use-connecting.ts';
 import type { Candidate, Offered } from './use-preview.ts';
 

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { boxLook, Field } from '../design/Field.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import css from './ConnectModel.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import type { Offered } from './use-preview.ts';
 
 /** Rows that are rendered; a search reaches all others. */

@@ -5,7 +5,7 @@ import { ScreenLink } from '../navigation/links.tsx';
 import type { Adapter, adaptersIn } from './adapters.ts';
 import css from './ConnectModel.module.css';
 import { KeyLink } from './KeyLink.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** One card per provider; those that few users have a key of follow on request. */
 export const ProviderCards = (props: {

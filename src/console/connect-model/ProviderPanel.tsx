@@ -3,7 +3,7 @@ import type { JsonObject } from '../data/guard.ts';
 import { Button } from '../design/Button.tsx';
 import { isWebAddress, textOf } from '../entry/entry.ts';
 import { SecretField } from '../entry/SecretField.tsx';
-import { texts as entryTexts } from '../entry/texts.ts';
+import entryTexts from '../entry/texts.json' with { type: 'json' };
 import { useTexts } from '../i18n/locale.ts';
 import type { SeenProps, Widgets } from '../schema-form/context.ts';
 import { SchemaForm } from '../schema-form/SchemaForm.tsx';
@@ -13,7 +13,7 @@ import type { Item } from './connect.ts';
 import { KeyLink } from './KeyLink.tsx';
 import { ModelChoice } from './ModelChoice.tsx';
 import { TestText } from './TestText.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useConnecting } from './use-connecting.ts';
 import { type Candidate, usePreview } from './use-preview.ts';
 

@@ -2,7 +2,7 @@ import { redactText } from '../data/redact-text.ts';
 import { Chip } from '../design/Chip.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { outcomeOf, type TestResult } from './provider-test.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The result of a provider test: in a few words, or with its explanation. */
 export const TestText = (props: { tested: TestResult; isLong?: boolean; hasKey?: boolean }) => {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { useTexts } from '../i18n/locale.ts';
 import { IconButton } from './Button.tsx';
 import css from './Data.module.css';
-import { designTexts } from './texts.ts';
+import designTexts from './texts.json' with { type: 'json' };
 
 /** How long the confirmation is shown. */
 const SAID_MS = 1500;

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { useTexts } from '../i18n/locale.ts';
 import { Button } from './Button.tsx';
 import { Scroller } from './Scroller.tsx';
-import { designTexts } from './texts.ts';
+import designTexts from './texts.json' with { type: 'json' };
 
 export type DataColumn<Row> = {
   /** Unique within the table. */

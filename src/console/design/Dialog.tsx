@@ -4,7 +4,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { Button, IconButton } from './Button.tsx';
 import css from './Dialog.module.css';
 import { InputField } from './Inputs.tsx';
-import { designTexts } from './texts.ts';
+import designTexts from './texts.json' with { type: 'json' };
 import { useReturnFocus } from './use-return-focus.ts';
 
 type DialogProps = {

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Data.module.css';
 import { type Change, changesOf, wordChanges } from './diff.ts';
-import { designTexts } from './texts.ts';
+import designTexts from './texts.json' with { type: 'json' };
 
 const isLongText = (value: unknown): value is string => typeof value === 'string' && /\s/.test(value);
 

@@ -8,7 +8,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { Button } from './Button.tsx';
 import { CopyButton } from './Copy.tsx';
 import { Notice, RequestLine, SkeletonRows } from './Notice.tsx';
-import { designTexts } from './texts.ts';
+import designTexts from './texts.json' with { type: 'json' };
 
 /** Presentation of each state of a query (console.md 3.9). */
 

@@ -1,7 +1,7 @@
 import type { SourceState } from '../data/meta.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { Chip } from './Chip.tsx';
-import { designTexts } from './texts.ts';
+import designTexts from './texts.json' with { type: 'json' };
 
 const TONES = { user: 'none', customized: 'info', builtin: 'none' } as const;
 

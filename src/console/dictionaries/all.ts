@@ -8,6 +8,9 @@ export const dictionaries: Readonly<Record<string, Texts>> = parts;
 export const dictionaryIn = (language: 'en' | 'zhCN'): Readonly<Record<string, Text>> =>
   Object.fromEntries(
     Object.entries(dictionaries).flatMap(([whose, texts]) =>
-      Object.entries(texts[language]).map(([key, text]) => [`${whose}.${key}`, text]),
+      Object.entries(texts).map(([key, [en, zhCN]]) => [
+        `${whose}.${key}`,
+        (language === 'en' ? en : zhCN) ?? '',
+      ]),
     ),
   );

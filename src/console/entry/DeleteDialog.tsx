@@ -8,14 +8,14 @@ import { pathOf } from '../data/request.ts';
 import { systemInfo } from '../data/resources.ts';
 import { undoDelete } from '../data/undo.ts';
 import { ConfirmDialog } from '../design/Dialog.tsx';
-import { feedbackTexts } from '../feedback/texts.ts';
+import feedbackTexts from '../feedback/texts.json' with { type: 'json' };
 import { toast, toastError } from '../feedback/toasts.ts';
 import { useWrite } from '../feedback/use-write.ts';
 import { say, useTexts } from '../i18n/locale.ts';
 import { entryHref } from '../navigation/entry-paths.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import type { EntryKind } from './entry.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /**
  * Deletes an entry of the configuration. The dialog names its dependents before anything is sent; if there are any, the

@@ -3,7 +3,7 @@ import { Button } from '../design/Button.tsx';
 import { Drawer } from '../design/Dialog.tsx';
 import { Loaded } from '../design/Loaded.tsx';
 import { Notice } from '../design/Notice.tsx';
-import { feedbackTexts } from '../feedback/texts.ts';
+import feedbackTexts from '../feedback/texts.json' with { type: 'json' };
 import { useTexts } from '../i18n/locale.ts';
 import { DiscardDialog, UnsavedGuard } from '../navigation/UnsavedGuard.tsx';
 import type { Schema } from '../schema-form/schema.ts';
@@ -11,7 +11,7 @@ import css from './Entry.module.css';
 import { type EntryDescriptor, EntryFields, EntryFormContext } from './EntryFields.tsx';
 import type { Errors, Opened, Spec } from './entry.ts';
 import { MergeDialog } from './MergeDialog.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { type EntryForm, useEntry } from './use-entry.ts';
 import { useEntryAddress, useOpening } from './use-opened-entry.ts';
 

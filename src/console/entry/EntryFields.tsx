@@ -7,7 +7,7 @@ import { wordsFrom } from '../schema-form/hints.ts';
 import { type FieldGroup, SchemaForm } from '../schema-form/SchemaForm.tsx';
 import type { Schema } from '../schema-form/schema.ts';
 import { type EntryKind, objectOf, type Spec } from './entry.ts';
-import { texts as ownTexts } from './texts.ts';
+import ownTexts from './texts.json' with { type: 'json' };
 import type { EntryForm, EntryRules } from './use-entry.ts';
 
 /**

@@ -3,7 +3,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { type MenuItem, OverflowMenu } from '../list/RowMenu.tsx';
 import { DeleteDialog } from './DeleteDialog.tsx';
 import type { EntryKind } from './entry.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Rare actions on the page of an entry: its changes, and its deletion. */
 export const EntryMenu = (props: {

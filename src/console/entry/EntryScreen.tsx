@@ -4,7 +4,7 @@ import { type Loaded as Query, type Resource, useResource } from '../data/querie
 import { metaOf } from '../data/records.ts';
 import { Button, buttonLook, NewLabel } from '../design/Button.tsx';
 import { SourceChip } from '../design/SourceChip.tsx';
-import { feedbackTexts } from '../feedback/texts.ts';
+import feedbackTexts from '../feedback/texts.json' with { type: 'json' };
 import { type Say, useFormat, useTexts } from '../i18n/locale.ts';
 import type { Texts } from '../i18n/texts.ts';
 import type { Column } from '../list/column.ts';
@@ -17,7 +17,7 @@ import { ScreenLink } from '../navigation/links.tsx';
 import { DeleteDialog } from './DeleteDialog.tsx';
 import type { EntryDescriptor } from './EntryFields.tsx';
 import type { EntryKind, Spec } from './entry.ts';
-import { texts as ownTexts } from './texts.ts';
+import ownTexts from './texts.json' with { type: 'json' };
 import { useEntryAddress } from './use-opened-entry.ts';
 
 const EntryEditor = lazy(() =>

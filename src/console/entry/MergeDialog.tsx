@@ -7,7 +7,7 @@ import { Dialog, DialogActions } from '../design/Dialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Entry.module.css';
 import { type Choices, type MergePart, merged, mergeParts, type ReadField } from './merge.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Shown when another operator has saved the same entry: that version, this user's version, and the merged result. */
 

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Button, IconButton } from '../design/Button.tsx';
 import { controlLook } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 type Pair = { key: number; name: string; value: string };
 type Pairs = Readonly<Record<string, string>>;

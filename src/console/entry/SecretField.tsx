@@ -3,7 +3,7 @@ import { Button, IconButton } from '../design/Button.tsx';
 import { controlLook } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Entry.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Write-only values, which can be kept, replaced or removed as a whole. */
 

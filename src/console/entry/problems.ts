@@ -15,7 +15,7 @@ import {
   writtenOf,
 } from './entry.ts';
 import type { ReadField } from './merge.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The rules of a namespace, and the problems that they find in a draft. */
 

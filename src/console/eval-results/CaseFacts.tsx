@@ -3,11 +3,11 @@ import { redactText } from '../data/redact-text.ts';
 import { Diff } from '../design/Diff.tsx';
 import { type Fixture, recordedAnswer } from '../fixtures/dataset.ts';
 import { expectationsOf } from '../fixtures/expectations.ts';
-import { texts as fixtureTexts } from '../fixtures/texts.ts';
+import fixtureTexts from '../fixtures/texts.json' with { type: 'json' };
 import { useTexts } from '../i18n/locale.ts';
 import type { Result } from './compare.ts';
 import css from './EvalResults.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The input and the expectations of a test case, and its answers next to each other. */
 export const CaseFacts = ({ result, fixture }: { result: Result; fixture: Fixture | undefined }) => {

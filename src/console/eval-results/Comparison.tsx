@@ -8,7 +8,7 @@ import { CaseFacts } from './CaseFacts.tsx';
 import { type Result, resultsOf, type Side } from './compare.ts';
 import { Results } from './Results.tsx';
 import { Banner, Breakdown, SideTotals } from './Totals.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { type Sides, useSides } from './use-sides.ts';
 
 /**

@@ -9,7 +9,7 @@ import { TraceView } from '../run-view/RunView.tsx';
 import type { Result } from './compare.ts';
 import { failureText } from './failure-text.ts';
 import { cellText, type Failure } from './report.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** One result in detail: the response, the expectations and the failures. */
 

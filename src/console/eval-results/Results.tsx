@@ -14,7 +14,7 @@ import css from './EvalResults.module.css';
 import { failureText } from './failure-text.ts';
 import { ItemDrawer } from './ItemDrawer.tsx';
 import { cellText, type Item, KINDS, type Report, type Status, statusOf } from './report.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The results of an eval run or a report file, worst first, with the details of one next to them. */
 
@@ -33,7 +33,7 @@ const VERDICT_TONES: Readonly<Record<Verdict, Tone>> = {
   better: 'success',
 };
 
-type Translate = Say<keyof typeof texts.en>;
+type Translate = Say<keyof typeof texts>;
 
 const problemsOf = ({ failures }: Report, t: Translate): string =>
   failures.map((failure) => failureText(failure, t)).join('; ');
@@ -249,5 +249,5 @@ export const Results = (props: {
   );
 };
 
-const statusKey = (status: Status | (typeof COMPARED)[number]): keyof typeof texts.en =>
+const statusKey = (status: Status | (typeof COMPARED)[number]): keyof typeof texts =>
   status === 'passed' || status === 'failed' || status === 'unplayable' ? status : `verdict.${status}`;

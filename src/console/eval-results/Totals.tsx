@@ -12,7 +12,7 @@ import {
   type Verdict,
 } from './compare.ts';
 import type { Item } from './report.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The results of one or two sets in figures. */
 

@@ -2,13 +2,13 @@ import { isObject } from '../data/guard.ts';
 import { redactText } from '../data/redact-text.ts';
 import type { Say } from '../i18n/locale.ts';
 import type { Failure } from './report.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The reason why a test case failed. Unknown kinds are shown as received. */
 
-type Key = keyof typeof texts.en;
+type Key = keyof typeof texts;
 
-const isKey = (key: string): key is Key => Object.hasOwn(texts.en, key);
+const isKey = (key: string): key is Key => Object.hasOwn(texts, key);
 
 const word = (value: unknown): string | number => {
   if (typeof value === 'string') return redactText(value);

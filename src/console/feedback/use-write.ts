@@ -3,12 +3,12 @@ import { anything } from '../data/guard.ts';
 import { changed, type Namespace } from '../data/records.ts';
 import { type Outgoing, send } from '../data/request.ts';
 import { say } from '../i18n/locale.ts';
-import { feedbackTexts } from './texts.ts';
+import feedbackTexts from './texts.json' with { type: 'json' };
 import { type Toast, toast, toastError } from './toasts.ts';
 
 /** Writes of the configuration. Each sends its request, then shows a toast, then refetches the affected data. */
 
-export type Entity = Extract<keyof typeof feedbackTexts.en, `entity.${string}`>;
+export type Entity = Extract<keyof typeof feedbackTexts, `entity.${string}`>;
 
 export type Write = Outgoing & {
   namespace: Namespace;

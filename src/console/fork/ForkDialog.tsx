@@ -14,7 +14,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
 import { rowsOf } from '../thread-messages/conversation.ts';
 import { askInFork, countBefore, forkThread, readBack } from './fork.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Width in pixels. */
 const SIZE = 560;

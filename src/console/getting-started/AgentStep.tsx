@@ -1,7 +1,7 @@
 import { buttonLook } from '../design/Button.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useDemoAgent } from './use-demo-agent.ts';
 
 /** Links to the editor, with a copy of the demo agent or with an empty draft. */

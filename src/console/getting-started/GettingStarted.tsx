@@ -9,7 +9,7 @@ import { AgentStep } from './AgentStep.tsx';
 import { chooseGuide, guideChoice } from './choice.ts';
 import css from './GettingStarted.module.css';
 import { HelloStep } from './HelloStep.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { type Done, STEPS, type Step, useSteps } from './use-steps.ts';
 
 const ModelStep = lazy(() => import('./ModelStep.tsx'));

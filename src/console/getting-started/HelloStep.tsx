@@ -8,7 +8,7 @@ import { locale, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import css from './GettingStarted.module.css';
 import type { TalkState } from './HelloTalk.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useDemoAgent } from './use-demo-agent.ts';
 
 /** The modules of the chat are a third of the console, so they are loaded with the first message. */

@@ -16,7 +16,7 @@ import { newestRuns } from '../run-records/pages.ts';
 import { type Run, runHref, runOf } from '../run-records/run.ts';
 import { noteWatched } from './choice.ts';
 import css from './GettingStarted.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Time for each transition, so that a run of a few milliseconds can be followed. */
 const TRANSITION_MS = 700;

@@ -1,6 +1,6 @@
 /**
- * Texts of the console in both of its languages. Each screen has its texts next to its code. The compiler checks that
- * both languages have the same keys, and a test checks that each key is used.
+ * Texts of the console in both of its languages. Each screen has its texts next to its code, in `texts.json`. A test
+ * checks that each key has both languages and is used.
  *
  * `{name}` is replaced with a value. A text with plural forms is selected by `count` with `Intl.PluralRules`.
  */
@@ -8,21 +8,12 @@
 import { formatNumber } from './format.ts';
 import type { Locale } from './language.ts';
 
-export type Text = string | { one?: string; other: string };
+export type Text = string | { one?: string | undefined; other: string };
 
 export type Values = Record<string, string | number>;
 
-/** The same keys in both languages. */
-export type Texts<K extends string = string> = {
-  readonly en: Readonly<Record<K, Text>>;
-  readonly zhCN: Readonly<Record<K, Text>>;
-};
-
-/** @example export const texts = defineTexts({ title: 'Agents' }, { title: '智能体' }); */
-export const defineTexts = <const K extends string>(
-  en: Readonly<Record<K, Text>>,
-  zhCN: Readonly<Record<NoInfer<K>, Text>>,
-): Texts<K> => ({ en, zhCN });
+/** The English and the Chinese text of each key, as in `{ "title": ["Agents", "智能体"] }`. */
+export type Texts<K extends string = string> = Readonly<Record<K, readonly Text[]>>;
 
 export const textIn = <K extends string>(
   texts: Texts<K>,
@@ -30,7 +21,8 @@ export const textIn = <K extends string>(
   key: K,
   values: Values = {},
 ): string => {
-  const found = (locale === 'en' ? texts.en : texts.zhCN)[key];
+  const [en = '', zhCN = en] = texts[key];
+  const found = locale === 'en' ? en : zhCN;
   return filled(typeof found === 'string' ? found : formOf(found, locale, values.count), values, locale);
 };
 

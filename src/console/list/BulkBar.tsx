@@ -5,7 +5,7 @@ import { toastError } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { download } from './download.ts';
 import css from './List.module.css';
-import { listTexts } from './texts.ts';
+import listTexts from './texts.json' with { type: 'json' };
 
 export type BulkAction<Row> = {
   label: string;

@@ -8,7 +8,7 @@ import { useTexts } from '../i18n/locale.ts';
 import type { Column } from './column.ts';
 import css from './List.module.css';
 import { type ColumnChoice, chosenColumns, isShown } from './list-state.ts';
-import { listTexts } from './texts.ts';
+import listTexts from './texts.json' with { type: 'json' };
 
 const texts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];

@@ -6,7 +6,7 @@ import { Icon } from '../design/Icon.tsx';
 import { type Format, useFormat, useTexts, zone } from '../i18n/locale.ts';
 import css from './List.module.css';
 import { TextFilter } from './TextFilter.tsx';
-import { listTexts } from './texts.ts';
+import listTexts from './texts.json' with { type: 'json' };
 import { fromField, isTime, toField } from './time-field.ts';
 import { useQueryState } from './use-query-state.ts';
 

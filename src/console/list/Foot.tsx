@@ -2,7 +2,7 @@ import { IconButton } from '../design/Button.tsx';
 import { FilterSelect } from '../design/Field.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { SIZES } from './list-state.ts';
-import { listTexts } from './texts.ts';
+import listTexts from './texts.json' with { type: 'json' };
 import type { Listed } from './use-list.ts';
 
 export const Foot = <Row,>({ listed }: { listed: Listed<Row> }) => {

@@ -5,7 +5,7 @@ import { IconButton } from '../design/Button.tsx';
 import { Dot } from '../design/Chip.tsx';
 import { useNow } from '../design/Time.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
-import { listTexts } from './texts.ts';
+import listTexts from './texts.json' with { type: 'json' };
 
 export type Fresh = {
   /** Time of the last read in milliseconds. */

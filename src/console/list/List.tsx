@@ -13,7 +13,7 @@ import type { ListProps } from './list-props.ts';
 import { chosenColumns, SIZES } from './list-state.ts';
 import { SearchBox } from './SearchBox.tsx';
 import { Table } from './Table.tsx';
-import { listTexts } from './texts.ts';
+import listTexts from './texts.json' with { type: 'json' };
 import { useList } from './use-list.ts';
 import { useQueryState } from './use-query-state.ts';
 

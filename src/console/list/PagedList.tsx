@@ -5,7 +5,7 @@ import { SkeletonRows } from '../design/Notice.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { List } from './List.tsx';
 import type { ListProps } from './list-props.ts';
-import { listTexts } from './texts.ts';
+import listTexts from './texts.json' with { type: 'json' };
 import type { Pages } from './use-pages.ts';
 
 export const More = <Row,>({ pages, label = 'more' }: { pages: Pages<Row>; label?: 'more' | 'searchOn' }) => {

@@ -8,7 +8,7 @@ import css from './List.module.css';
 import type { TableProps } from './list-props.ts';
 import { Marked } from './Marked.tsx';
 import { RowMenu } from './RowMenu.tsx';
-import { listTexts } from './texts.ts';
+import listTexts from './texts.json' with { type: 'json' };
 
 type RowProps<R> = TableProps<R> & { row: R; showsCheck: boolean; onHover: () => void };
 

@@ -6,7 +6,7 @@ import { toast } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
 import css from './List.module.css';
-import { listTexts } from './texts.ts';
+import listTexts from './texts.json' with { type: 'json' };
 
 export type MenuItem = {
   label: string;

@@ -7,7 +7,7 @@ import css from './List.module.css';
 import type { TableProps } from './list-props.ts';
 import { nextDirection } from './order.ts';
 import { Row } from './Row.tsx';
-import { listTexts } from './texts.ts';
+import listTexts from './texts.json' with { type: 'json' };
 import type { Listed } from './use-list.ts';
 import { useRowsInView } from './use-rows-in-view.ts';
 

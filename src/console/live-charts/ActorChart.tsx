@@ -4,7 +4,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { Chart } from './Chart.tsx';
 import { litBy, nameIn } from './chart.ts';
 import type { Moment } from './path.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** One actor in its chart at a moment: its states, its path, and the transition that it has just taken. */
 export const ActorChart = (props: {

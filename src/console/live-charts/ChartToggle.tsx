@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { KEYS, readKey, writeKey } from '../data/storage.ts';
 import { Button } from '../design/Button.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const HIDDEN = 'hidden';
 

@@ -4,7 +4,7 @@ import { Scroller } from '../design/Scroller.tsx';
 import { Segmented } from '../design/Segmented.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Frame.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /**
  * A scrollable frame for a chart. The chart fits into the frame until the user zooms in, but its texts stay readable: a

@@ -4,7 +4,7 @@ import { Stepper } from '../design/Stepper.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import type { Actor } from './actors.ts';
 import css from './PathPanel.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const intoView = (item: HTMLElement | null): void => item?.scrollIntoView({ block: 'nearest' });
 

@@ -15,7 +15,7 @@ import { useCharts } from './charts.ts';
 import { Frame, SMALLEST_COMPACT } from './Frame.tsx';
 import { momentOf } from './path.ts';
 import css from './ThreadChart.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { currentRun, loggedId, type ShownRun, shownRun } from './thread-run.ts';
 import { useFeed, useKnown } from './use-feed.ts';
 import { usePaced } from './use-paced.ts';

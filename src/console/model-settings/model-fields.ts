@@ -2,7 +2,7 @@ import { MODEL_SETTINGS } from '../../schema/model-setting-names.ts';
 import { useTexts } from '../i18n/locale.ts';
 import type { Words } from '../schema-form/context.ts';
 import { wordsFrom } from '../schema-form/hints.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Hints and texts for the settings of model calls, which agents and models share. */
 

@@ -1,7 +1,7 @@
 import { useBlocker } from '@tanstack/react-router';
 import { ConfirmDialog } from '../design/Dialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
-import { navigationTexts } from './texts.ts';
+import navigationTexts from './texts.json' with { type: 'json' };
 
 /** Asks before unsaved changes are discarded. */
 export const DiscardDialog = (props: { onDiscard: () => void; onKeep: () => void }) => {

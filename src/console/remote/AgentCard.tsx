@@ -7,7 +7,7 @@ import { Notice } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { factsOf, type RemoteStatus, refusedHostIn } from './status.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The agent card of a remote service. */
 

@@ -5,7 +5,7 @@ import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import css from './RunRecords.module.css';
 import { durationOf, noteOf, type Run, runHref, stateOf } from './run.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 export const RunChip = ({ run }: { run: Pick<Run, 'status' | 'termination_reason'> }) => {
   const t = useTexts(texts);

@@ -4,7 +4,7 @@ import { useResource } from '../data/queries.ts';
 import { NamedRecord, recordsOf } from '../data/records.ts';
 import { useTexts } from '../i18n/locale.ts';
 import type { Filter } from '../list/FilterBar.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Filters that several lists of runs have. */
 

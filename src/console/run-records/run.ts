@@ -15,7 +15,7 @@ import type { Resource } from '../data/queries.ts';
 import { pathOf } from '../data/request.ts';
 import type { Tone } from '../design/Chip.tsx';
 import type { IconName } from '../design/Icon.tsx';
-import type { texts } from './texts.ts';
+import type texts from './texts.json';
 
 /** Runs as the service reports them. Times are in seconds, those of tickets and `_ms` in milliseconds. */
 
@@ -94,7 +94,7 @@ export const threadHref = (id: string): string => `/threads/${encodeURIComponent
 
 export const isOpen = ({ status }: Pick<Run, 'status'>): boolean => status !== 'done';
 
-type RunText = keyof (typeof texts)['en'];
+type RunText = keyof typeof texts;
 
 const WAITS = [
   'tool_permission',

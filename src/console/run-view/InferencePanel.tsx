@@ -25,7 +25,7 @@ import { Transcript } from '../thread-messages/Transcript.tsx';
 import css from './RunView.module.css';
 import type { Span } from './span.ts';
 import type { Story } from './story.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { type Recorded, recordedIn, Sent } from './trace-spans.ts';
 
 /** The request that a model received, and its response. */

@@ -10,7 +10,7 @@ import { momentOf } from '../live-charts/path.ts';
 import { createWays, machines } from '../run-course/machine.ts';
 import { type Part, partAt, stepsOf } from './parts.ts';
 import css from './RunView.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const useWays = (machine: Part['machine']) => {
   const found = useResource(machines).data?.find(({ name }) => name === machine);

@@ -17,7 +17,7 @@ import { partsOf } from './parts.ts';
 import css from './RunView.module.css';
 import { isWaiting, type Span, toolName, waitedIn } from './span.ts';
 import type { Story } from './story.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { Usage } from './Usage.tsx';
 
 /** The details of the selected span. */

@@ -3,7 +3,7 @@ import { EmptyState } from '../design/Notice.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { FigureTable } from '../list/FigureTable.tsx';
 import type { Span } from './span.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { type ModelUsage, usageOf } from './usage.ts';
 
 /** @param costUsd cost of the run, which includes interrupted attempts */

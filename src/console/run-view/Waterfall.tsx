@@ -11,7 +11,7 @@ import { useFormat, useTexts } from '../i18n/locale.ts';
 import css from './RunView.module.css';
 import { isWaiting, placeOf, type Range, rangeOf, type Span, toolName, waitedIn } from './span.ts';
 import { type Story, useRunLog, useStory } from './story.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The spans of a run as rows of bars. */
 

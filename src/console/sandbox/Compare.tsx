@@ -6,7 +6,7 @@ import type { Draft } from '../data/spec.ts';
 import { Dialog } from '../design/Dialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Sandbox.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { type Preview, usePreview, usePublished } from './use-preview.ts';
 
 const Side = (props: { title: string; preview: Preview }) => {

@@ -3,7 +3,7 @@ import { IconButton } from '../design/Button.tsx';
 import { FilterSelect } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { EMPTY_PRESET, type Preset, storedPresets, storePresets } from './presets.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const PresetDialog = lazy(() => import('./PresetDialog.tsx'));
 

@@ -5,7 +5,7 @@ import { RequestDialog } from '../fixtures/RequestDialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { wordsFrom } from '../schema-form/hints.ts';
 import { Preset } from './presets.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const UI = {
   name: { 'ui:required': true },

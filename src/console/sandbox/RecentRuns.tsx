@@ -12,7 +12,7 @@ import { ScreenLink } from '../navigation/links.tsx';
 import { TraceView } from '../run-view/RunView.tsx';
 import { recentRuns, type TracedRun } from '../trace-records/traces.ts';
 import css from './Sandbox.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const RunButton = (props: { run: TracedRun; isChosen: boolean; onChoose: () => void }) => {
   const t = useTexts(texts);

@@ -16,7 +16,7 @@ import { variablesOf } from './presets.ts';
 import type { SandboxProps } from './preview.ts';
 import { blockedBy, modelOf } from './preview.ts';
 import css from './Sandbox.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useIsScripted } from './use-is-scripted.ts';
 import { usePreview } from './use-preview.ts';
 

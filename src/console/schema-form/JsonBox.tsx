@@ -4,7 +4,7 @@ import { fromEditable, MovedSecret, toEditable } from '../data/redaction.ts';
 import { Field } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { useForm } from './context.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Edits any value as JSON. Valid JSON becomes the value; invalid text is kept in the form and cannot be saved. */
 

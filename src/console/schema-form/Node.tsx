@@ -11,7 +11,7 @@ import css from './SchemaForm.module.css';
 import { EnumNode, FlagNode, Lines, NumberNode, Options, TextNode } from './scalars.tsx';
 import { nameOf, type Property, placeOf, type Seen, seen, type View } from './schema.ts';
 import { asEdited, startOf } from './start.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useVariants } from './variants.ts';
 
 /** One value of a form, drawn as its schema describes it. */

@@ -10,7 +10,7 @@ import { Group } from './lists.tsx';
 import { Members, Node } from './Node.tsx';
 import css from './SchemaForm.module.css';
 import { type Schema, seen } from './schema.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /**
  * A form for any JSON object with a schema. It reports invalid values while the user types, and missing ones only after

@@ -2,11 +2,11 @@ import { isObject } from '../data/guard.ts';
 import type { Values } from '../i18n/texts.ts';
 import { expressionOf } from './expressions.ts';
 import { placeOf, type Schema, type Seen, seen, type View } from './schema.ts';
-import type { texts } from './texts.ts';
+import type texts from './texts.json';
 
 /** Validates a value against the supported parts of JSON Schema; the service checks the rest. */
 
-export type ProblemKey = Extract<keyof typeof texts.en, `problem.${string}`>;
+export type ProblemKey = Extract<keyof typeof texts, `problem.${string}`>;
 
 export type Problem = {
   /** For example `rules.0.tool`; empty for the value itself. */

@@ -54,7 +54,7 @@ export const wordsFrom =
     return isKey(texts, key) ? t(key) : undefined;
   };
 
-const isKey = <K extends string>({ en }: Texts<K>, key: string): key is K => key in en;
+const isKey = <K extends string>(texts: Texts<K>, key: string): key is K => key in texts;
 
 /** The members that differ; removed ones are undefined. */
 export const changesIn = (before: JsonObject, after: JsonObject): JsonObject =>

@@ -9,7 +9,7 @@ import css from './SchemaForm.module.css';
 import { useNames } from './scalars.tsx';
 import { placeOf, type Schema, seen } from './schema.ts';
 import { startOf } from './start.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useVariants } from './variants.ts';
 
 /** Lists, and objects whose members the schema does not name. */

@@ -8,7 +8,7 @@ import { type SeenProps, useForm, useWordAt } from './context.ts';
 import { isReadOnly, listIn, nothing, textIn, uiOf, useHelp } from './hints.ts';
 import css from './SchemaForm.module.css';
 import type { Scalar } from './schema.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Inputs for single values. An empty input leaves the value out, or sets it to null if it is nullable. */
 

@@ -4,7 +4,7 @@ import { useForm, useWordAt } from './context.ts';
 import { listIn, uiOf } from './hints.ts';
 import { placeOf, type Schema, seen } from './schema.ts';
 import { startOf } from './start.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The variants of a choice, as options of one select. */
 export type Variant = {

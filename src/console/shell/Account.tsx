@@ -11,7 +11,7 @@ import { useGo } from '../navigation/links.tsx';
 import { useIsScreen } from '../navigation/screen-paths.ts';
 import { useStatus } from './Connection.tsx';
 import css from './Topbar.module.css';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 /** Whom the console acts for: a user with a menu, or the state of the admin token. */
 

@@ -15,7 +15,7 @@ import {
   notifications,
 } from './notifications.ts';
 import css from './Topbar.module.css';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 const Event = ({ event }: { event: Notification }) => {
   const t = useTexts(shellTexts);

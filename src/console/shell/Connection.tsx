@@ -7,7 +7,7 @@ import { FilterSelect } from '../design/Field.tsx';
 import { Facts } from '../design/Layout.tsx';
 import { setZone, useTexts, zone } from '../i18n/locale.ts';
 import css from './Topbar.module.css';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 import { density, setDensity } from './theme.ts';
 
 const TONES: Record<Exclude<Connection, 'limited'>, Tone> = {

@@ -5,7 +5,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { Places } from './Places.tsx';
 import css from './Shell.module.css';
 import type { Screen } from './screen.ts';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 /** A screen whose grants the principal lacks: which one is missing, and what it may use instead. */
 export default function Forbidden({ screen, allowed }: { screen: Screen; allowed: readonly Screen[] }) {

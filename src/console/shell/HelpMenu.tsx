@@ -3,7 +3,7 @@ import { IconButton } from '../design/Button.tsx';
 import { chooseGuide } from '../getting-started/choice.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 /** The guide, the manual and the shortcuts. */
 export const HelpMenu = ({ onKeys }: { onKeys: () => void }) => {

@@ -2,7 +2,7 @@ import { useIdentity } from '../data/identity.ts';
 import { Icon } from '../design/Icon.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import css from './Shell.module.css';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 /** A lasting notice that another account may sign in as the user (identity.md 2.2). */
 export const IdentityNotice = () => {

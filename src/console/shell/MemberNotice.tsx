@@ -5,7 +5,7 @@ import { health, systemInfo } from '../data/resources.ts';
 import { Icon } from '../design/Icon.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Shell.module.css';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 /** A notice while the member of a cluster that serves the console is cut off from the database (cluster.md 1.3). */
 export const MemberNotice = () => {

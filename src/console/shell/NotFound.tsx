@@ -4,7 +4,7 @@ import { EmptyState } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { Places } from './Places.tsx';
 import type { Screen } from './screen.ts';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 import { useScreens } from './use-screens.ts';
 
 export const NotFound = ({ screens }: { screens: readonly Screen[] }) => {

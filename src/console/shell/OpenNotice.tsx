@@ -5,7 +5,7 @@ import { systemInfo } from '../data/resources.ts';
 import { Icon } from '../design/Icon.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Shell.module.css';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 /** A lasting notice that requests without a credential are accepted from other hosts (identity.md 3.2). */
 export const OpenNotice = () => {

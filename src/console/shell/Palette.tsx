@@ -12,7 +12,7 @@ import css from './Palette.module.css';
 import { usePaletteItems } from './palette-items.ts';
 import { type PaletteItem, type Section, search } from './palette-search.ts';
 import type { Screen, ShellText } from './screen.ts';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 const MOST_RECENT = 10;
 

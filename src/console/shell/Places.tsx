@@ -1,7 +1,7 @@
 import { useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import type { Screen } from './screen.ts';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 /** Links to the screens of the sidebar. */
 export const Places = ({ screens }: { screens: readonly Screen[] }) => {

@@ -18,7 +18,7 @@ import type { Screen } from './screen.ts';
 import { Toasts } from './Toasts.tsx';
 import { TokenDialog } from './TokenDialog.tsx';
 import { Preferences, Topbar } from './Topbar.tsx';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 import { useNotifications } from './use-notifications.ts';
 import { usePreload } from './use-preload.ts';
 import { useScreens } from './use-screens.ts';

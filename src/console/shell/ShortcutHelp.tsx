@@ -3,7 +3,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { Keys } from './Keys.tsx';
 import css from './Shell.module.css';
 import type { Screen, ShellText } from './screen.ts';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 type Section = {
   title: ShellText;

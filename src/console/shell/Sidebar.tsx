@@ -13,7 +13,7 @@ import { type Badge, useBadges } from './badges.ts';
 import { ConnectionDot } from './Connection.tsx';
 import css from './Sidebar.module.css';
 import type { Group, Screen } from './screen.ts';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 const GROUPS: readonly Group[] = ['home', 'build', 'models', 'evaluate', 'access', 'system'];
 

@@ -2,11 +2,11 @@ import { useEffect, useState } from 'react';
 import { useAtom } from '../data/use-atom.ts';
 import { Button, IconButton } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
-import { designTexts } from '../design/texts.ts';
+import designTexts from '../design/texts.json' with { type: 'json' };
 import { dismissToast, LIFETIME, type Toast, toasts } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import css from './Toasts.module.css';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 const ICONS = { success: 'check', info: 'info', error: 'error' } as const;
 const TONES = { success: 'tone.success', info: 'tone.info', error: 'tone.error' } as const;

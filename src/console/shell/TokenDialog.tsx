@@ -17,11 +17,11 @@ import { useAtom } from '../data/use-atom.ts';
 import { Button } from '../design/Button.tsx';
 import { Dialog, DialogActions } from '../design/Dialog.tsx';
 import { InputField } from '../design/Inputs.tsx';
-import { designTexts } from '../design/texts.ts';
+import designTexts from '../design/texts.json' with { type: 'json' };
 import { toast } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 
 /** The stored token in masked form. */
 const StoredToken = ({ value }: { value: string }) => {

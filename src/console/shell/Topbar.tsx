@@ -14,7 +14,7 @@ import { HelpMenu } from './HelpMenu.tsx';
 import { Keys } from './Keys.tsx';
 import type { Screen } from './screen.ts';
 import css from './Topbar.module.css';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 import { cycleTheme, theme } from './theme.ts';
 
 const Breadcrumb = ({ screens }: { screens: readonly Screen[] }) => {

@@ -7,7 +7,7 @@ import { redactText } from '../data/redact-text.ts';
 import { capabilities } from '../data/resources.ts';
 import { askForToken } from '../data/session.ts';
 import type { IconName } from '../design/Icon.tsx';
-import { feedbackTexts } from '../feedback/texts.ts';
+import feedbackTexts from '../feedback/texts.json' with { type: 'json' };
 import { toast } from '../feedback/toasts.ts';
 import type { Entity } from '../feedback/use-write.ts';
 import { chooseGuide } from '../getting-started/choice.ts';
@@ -18,7 +18,7 @@ import { isScreen } from '../navigation/screen-paths.ts';
 import { undecidedIn, waitingRunsSlowly } from '../run-records/waiting.ts';
 import { isTypedId, type PaletteItem } from './palette-search.ts';
 import type { Screen, ShellText } from './screen.ts';
-import { shellTexts } from './texts.ts';
+import shellTexts from './texts.json' with { type: 'json' };
 import { cycleTheme } from './theme.ts';
 
 /** Items of the palette: screens, entries with their verbs, recent threads and runs, and actions of the shell. */

@@ -4,7 +4,7 @@ import { connection, isConnected, probe } from '../data/connection.ts';
 import { redactText } from '../data/redact-text.ts';
 import { Button } from '../design/Button.tsx';
 import { Notice, SkeletonRows } from '../design/Notice.tsx';
-import { designTexts } from '../design/texts.ts';
+import designTexts from '../design/texts.json' with { type: 'json' };
 import { useTexts } from '../i18n/locale.ts';
 import { setScreenPaths } from '../navigation/screen-paths.ts';
 import { NotFound } from './NotFound.tsx';

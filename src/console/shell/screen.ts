@@ -1,9 +1,9 @@
 import type { ComponentType } from 'react';
 import type { Needs } from '../data/principal.ts';
 import type { IconName } from '../design/Icon.tsx';
-import type { shellTexts } from './texts.ts';
+import type shellTexts from './texts.json';
 
-export type ShellText = keyof typeof shellTexts.en;
+export type ShellText = keyof typeof shellTexts;
 
 /** Groups of the sidebar. `home` is at the top and has no heading. */
 export type Group = 'home' | 'build' | 'models' | 'evaluate' | 'access' | 'system';

@@ -1,7 +1,7 @@
 import { Dialog } from '../design/Dialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { Snippets } from './Snippets.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const SnippetDialog = ({ agentId, onClose }: { agentId: string; onClose: () => void }) => {
   const t = useTexts(texts);

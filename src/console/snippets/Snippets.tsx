@@ -4,7 +4,7 @@ import { backendUrl } from '../data/request.ts';
 import { FilterSelect } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { LANGUAGES, SNIPPET_KINDS, type SnippetKind, snippetOf } from './snippets.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Code that calls an agent, for a selectable protocol. */
 export const Snippets = ({ agentId, threadId }: { agentId: string; threadId?: string | undefined }) => {

@@ -6,12 +6,12 @@ import { useMayInvoke } from '../data/identity.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Chip } from '../design/Chip.tsx';
 import { Ago } from '../design/Time.tsx';
-import { texts as forkTexts } from '../fork/texts.ts';
+import forkTexts from '../fork/texts.json' with { type: 'json' };
 import { useTexts } from '../i18n/locale.ts';
 import { type Row, rowsOf, type Said } from './conversation.ts';
 import { type Message, textIn } from './messages.ts';
 import css from './Transcript.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Stored messages as a conversation, drawn like an open chat. */
 

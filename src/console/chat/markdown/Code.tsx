@@ -2,7 +2,7 @@ import { Fragment, type ReactNode, useDeferredValue, useEffect, useMemo, useStat
 import { CopyButton } from '../../design/Copy.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { texts } from '../texts.ts';
+import texts from '../texts.json' with { type: 'json' };
 import type { Piece } from './highlight.ts';
 import css from './Markdown.module.css';
 

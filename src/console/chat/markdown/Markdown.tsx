@@ -2,7 +2,7 @@ import type { MarkedToken, Token, Tokens } from 'marked';
 import { Fragment, memo, type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { Scroller } from '../../design/Scroller.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { texts } from '../texts.ts';
+import texts from '../texts.json' with { type: 'json' };
 import { Code } from './Code.tsx';
 import { grow, NOTHING } from './growing.ts';
 import { safeHref, safeImage } from './lex.ts';

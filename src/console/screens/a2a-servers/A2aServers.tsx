@@ -12,7 +12,7 @@ import { refusedHostIn, remoteStatus } from '../../remote/status.ts';
 import { SERVERS, type Server } from './a2a-server.ts';
 import { ServerDrawer } from './ServerDrawer.tsx';
 import { SERVER } from './server-form.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The service contacts a server at most this often. */
 const EVERY_MS = 15_000;
@@ -33,7 +33,7 @@ const Status = ({ id }: { id: string }) => {
   );
 };
 
-const columnsOf: ColumnsOf<Row, keyof typeof texts.en> = (t) => [
+const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
   { id: 'status', drawn: ({ id }) => <Status id={id} /> },
   {
     id: 'url',

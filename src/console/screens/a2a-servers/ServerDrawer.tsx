@@ -7,8 +7,8 @@ import { Freshness, freshOf } from '../../list/Freshness.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { AgentCard } from '../../remote/AgentCard.tsx';
 import { remoteStatus } from '../../remote/status.ts';
-import { texts as remoteTexts } from '../../remote/texts.ts';
-import { texts } from './texts.ts';
+import remoteTexts from '../../remote/texts.json' with { type: 'json' };
+import texts from './texts.json' with { type: 'json' };
 
 /** The card of a server, and the agents that it provides. */
 export const ServerDrawer = ({ id, onClose }: { id: string; onClose: () => void }) => {

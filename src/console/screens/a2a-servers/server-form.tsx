@@ -2,7 +2,7 @@ import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx'
 import { SecretField } from '../../entry/SecretField.tsx';
 import type { SeenProps } from '../../schema-form/context.ts';
 import { authOf, tokenOf } from './a2a-server.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Token = ({ label, onChange }: SeenProps) => {
   const form = useEntryForm();

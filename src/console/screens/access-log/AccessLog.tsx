@@ -14,9 +14,9 @@ import { TIME_CELL } from '../audit-log/ActionChip.tsx';
 import { useRangeFilters } from '../audit-log/use-range-filters.ts';
 import { USER_CELL } from '../users/user-cell.tsx';
 import { ACCESS_KINDS, type AccessEvent, accessEvents, accessHref, withOthers } from './access-event.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
-type T = Say<keyof typeof texts.en>;
+type T = Say<keyof typeof texts>;
 
 const TONES: Readonly<Record<string, Tone>> = {
   sign_in: 'success',
@@ -71,7 +71,7 @@ const About = ({ event }: { event: AccessEvent }) => {
   );
 };
 
-const columnsOf: ColumnsOf<AccessEvent, keyof typeof texts.en> = (_, format) => [
+const columnsOf: ColumnsOf<AccessEvent, keyof typeof texts> = (_, format) => [
   { id: 'time', ...TIME_CELL },
   {
     id: 'kind',

@@ -17,7 +17,7 @@ import { copyOf, discoveredAt, newDraft } from './draft.ts';
 import { Editor } from './Editor.tsx';
 import { readKept } from './kept-draft.ts';
 import { RemoteAgent } from './RemoteAgent.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** One agent: discovered at another service and read-only, or editable. */
 

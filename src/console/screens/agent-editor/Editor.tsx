@@ -13,7 +13,7 @@ import { KeptOffer, useKept } from './KeptOffer.tsx';
 import { SandboxPlace } from './SandboxPlace.tsx';
 import { SaveBar } from './SaveBar.tsx';
 import { Tabs } from './Tabs.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useEditorCommands } from './use-commands.ts';
 
 /** The form of an agent in tabs, with a preview next to it. */

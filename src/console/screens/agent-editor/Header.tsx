@@ -12,7 +12,7 @@ import { ScreenLink, useGo } from '../../navigation/links.tsx';
 import css from './AgentEditor.module.css';
 import { AGENT, useAgent } from './agent-form.ts';
 import { sourceOf } from './editing.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The name of the agent, its source, and a menu of further actions. */
 

@@ -7,7 +7,7 @@ import type { Opened } from '../../entry/entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { changedFields } from './draft.ts';
 import { type KeptDraft, type KeptKind, keepDraft, readKept } from './kept-draft.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** A draft is kept after typing has paused for this long. */
 const QUIET_MS = 300;

@@ -6,10 +6,10 @@ import { Loaded } from '../../design/Loaded.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { AgentCard } from '../../remote/AgentCard.tsx';
 import { remoteStatus } from '../../remote/status.ts';
-import { texts as remoteTexts } from '../../remote/texts.ts';
+import remoteTexts from '../../remote/texts.json' with { type: 'json' };
 import css from './AgentEditor.module.css';
 import { BackLink } from './Header.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const ConnectTo = lazy(() => import('./connect/ConnectTo.tsx'));
 

@@ -5,7 +5,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import css from './AgentEditor.module.css';
 import { useAgent } from './agent-form.ts';
 import { overriddenIn } from './editing.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The input of a top-level field, or a group of such inputs. If it is overridden, a button resets it. */
 export const Resettable = ({ field, children }: { field: string; children: ReactNode }) => {

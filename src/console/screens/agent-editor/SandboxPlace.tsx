@@ -5,7 +5,7 @@ import { useMedia } from '../../design/use-media.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import type { SandboxProps } from '../../sandbox/preview.ts';
 import css from './AgentEditor.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Sandbox = lazy(() => import('../../sandbox/Sandbox.tsx'));
 

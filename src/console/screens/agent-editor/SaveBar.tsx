@@ -8,7 +8,7 @@ import css from './AgentEditor.module.css';
 import { useAgent } from './agent-form.ts';
 import { changedFields } from './draft.ts';
 import { dropsOverrides } from './editing.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The state of the draft and the actions on it, always at the bottom of the editor. */
 export const SaveBar = ({ save, validate }: { save: () => void; validate: () => void }) => {

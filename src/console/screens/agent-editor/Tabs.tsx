@@ -11,7 +11,7 @@ import { useAgent } from './agent-form.ts';
 import { textsOf } from './draft.ts';
 import { Basics } from './fields/Basics.tsx';
 import { countByTab, TABS, type Tab, tabOf } from './problems.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The tabs of the editor. Only the content of the selected one is rendered, so that its labels are unique. */
 

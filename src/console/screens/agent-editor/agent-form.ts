@@ -10,7 +10,7 @@ import type { Schema } from '../../schema-form/schema.ts';
 import { meaningOf, mirrored } from './draft.ts';
 import { saveRequest } from './editing.ts';
 import { agentFieldIn, agentProblems } from './problems.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The form of one agent, which all panels of the editor share. */
 

@@ -3,7 +3,7 @@ import type { Opened } from '../../entry/entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useGo } from '../../navigation/links.tsx';
 import { useCommands } from '../../shell/commands.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Commands of the palette while an agent is open. */
 export const useEditorCommands = (

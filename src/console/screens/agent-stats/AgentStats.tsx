@@ -15,7 +15,7 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { Needs } from '../dashboard/Needs.tsx';
 import { FailedRuns } from '../dashboard/RunRows.tsx';
 import { Durations, Numbers } from './Cards.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The dashboard of one agent, with the figures that only an agent has. */
 

@@ -3,7 +3,7 @@ import { StatTable } from '../../activity/StatTable.tsx';
 import type { AgentStats } from '../../data/resources.ts';
 import { Card, Stat } from '../../design/Layout.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const counted = ['error_count', 'suspensions', 'handoffs', 'delegations'] as const;
 const times = ['avg', 'min', 'max', 'p99'] as const;

@@ -20,7 +20,7 @@ import {
   PoolSpec,
   reachOf,
 } from './reference-graph.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const AGENTS = recordsOf('agents', AgentSpec);
 const MODELS = recordsOf('models', ModelSpec);

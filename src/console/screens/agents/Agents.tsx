@@ -20,7 +20,7 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { columnsOf, NAME } from './agent-columns.tsx';
 import { AgentRecord, type AgentRow, filtered, rowOf } from './agent-row.ts';
 import { DeleteManyDialog } from './DeleteManyDialog.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const AgentMap = lazy(() => import('./AgentMap.tsx'));
 const ImportDialog = lazy(() => import('./ImportDialog.tsx'));
@@ -150,10 +150,7 @@ export default function Agents() {
   const query = useResource(AGENTS);
   const stats = useResource(runtimeStats);
   const isStatsOff = stats.error !== null && stateOf(runtimeStats, stats.error) === 'off';
-  const columns = useMemo(
-    () => (say: Say<keyof typeof texts.en>) => columnsOf(say, isStatsOff),
-    [isStatsOff],
-  );
+  const columns = useMemo(() => (say: Say<keyof typeof texts>) => columnsOf(say, isStatsOff), [isStatsOff]);
   const rows = useRows(query);
   const [{ view }] = useQueryState();
   const { shown, hidden, count, tests } = useShown(rows);

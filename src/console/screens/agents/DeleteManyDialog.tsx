@@ -9,7 +9,7 @@ import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import type { AgentRow } from './agent-row.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const deleteAll = (ids: readonly string[]): Promise<Result[]> =>
   each(ids, async (id) => {

@@ -7,7 +7,7 @@ import { Field } from '../../design/Field.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { agentsIn, checkAll, createAll, type Found, isMasked, type Problem } from './import-agents.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 type Row = Found & { state: 'valid' | 'refused' | 'created'; said: string };
 

@@ -6,7 +6,7 @@ import type { Column } from '../../list/column.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import css from './Agents.module.css';
 import type { AgentRow } from './agent-row.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const MOST_PLUGINS = 3;
 
@@ -81,7 +81,7 @@ export const NAME: Pick<Column<AgentRow>, 'cell' | 'text'> = {
   ),
 };
 
-export const columnsOf = (t: Say<keyof typeof texts.en>, isStatsOff: boolean): Column<AgentRow>[] => [
+export const columnsOf = (t: Say<keyof typeof texts>, isStatsOff: boolean): Column<AgentRow>[] => [
   {
     id: 'model',
     label: t('column.model'),

@@ -5,7 +5,7 @@ import { Card, Page } from '../../design/Layout.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import css from './Assistant.module.css';
 import { Settings } from './Settings.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 export default function Assistant() {
   const t = useTexts(texts);

@@ -28,7 +28,7 @@ import {
   MOST_BYTES,
   PATH,
 } from './assistant-settings.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 type FieldProps = { value: string; onChange: (value: string) => void };
 

@@ -2,7 +2,7 @@ import { Chip, type Tone } from '../../design/Chip.tsx';
 import { Ago, DateTime } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ACTIONS } from './audit-event.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const TONES: Record<string, Tone> = {
   create: 'success',

@@ -21,11 +21,11 @@ import {
 import { hrefOf } from './audited-resource.ts';
 import { EventDrawer } from './EventDrawer.tsx';
 import { csvOf } from './export.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useAudit } from './use-audit.ts';
 import { useRangeFilters } from './use-range-filters.ts';
 
-type T = Say<keyof typeof texts.en>;
+type T = Say<keyof typeof texts>;
 
 const Actor = ({ actor }: { actor: string }) => {
   const { short, label } = actorParts(actor);
@@ -37,7 +37,7 @@ const Actor = ({ actor }: { actor: string }) => {
   );
 };
 
-const columnsOf: ColumnsOf<AuditEvent, keyof typeof texts.en> = () => [
+const columnsOf: ColumnsOf<AuditEvent, keyof typeof texts> = () => [
   { id: 'time', ...TIME_CELL },
   { id: 'actor', isWide: true, value: ({ actor }) => actor, cell: ({ actor }) => <Actor actor={actor} /> },
   { id: 'action', value: ({ action }) => action, cell: ({ action }) => <ActionChip action={action} /> },

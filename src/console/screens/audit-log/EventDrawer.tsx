@@ -13,7 +13,7 @@ import { ActionChip, EventTime } from './ActionChip.tsx';
 import { type AuditEvent, unmirrored } from './audit-event.ts';
 import { hrefOf } from './audited-resource.ts';
 import { Restore, type RestoreProps } from './Restore.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Details = ({ event }: { event: AuditEvent }) => {
   const t = useTexts(texts);

@@ -12,7 +12,7 @@ import { Notice } from '../../design/Notice.tsx';
 import { toast, toastError } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { type AuditEvent, placeOf, restorable, unmirrored } from './audit-event.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /**
  * Restores the recorded state of an event. The difference is shown first; afterwards, a notice says that the restored

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { SPANS } from './audit-event.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The range of a log is a span until now, or has its own start and end. */
 export const useRangeFilters = (): readonly Filter[] => {

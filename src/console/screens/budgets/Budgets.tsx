@@ -11,11 +11,11 @@ import { UNITS } from './amounts.ts';
 import { BUDGETS, type Budget } from './budget.ts';
 import { BUDGET } from './budget-form.tsx';
 import { Counters, WorstCounter } from './Counters.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
-type Key = keyof typeof texts.en;
+type Key = keyof typeof texts;
 
-const isText = (key: string): key is Key => key in texts.en;
+const isText = (key: string): key is Key => key in texts;
 
 /** The text of an option of a field, or the option itself if this version does not know it. */
 const optionOf = (t: Say<Key>, field: string, option: string): string => {
@@ -31,7 +31,7 @@ const limitsOf = ({ limits }: Budget, t: Say<Key>, format: Format): string =>
     ),
   ].join(' · ');
 
-const columnsOf: ColumnsOf<Budget, keyof typeof texts.en> = (t, format) => [
+const columnsOf: ColumnsOf<Budget, keyof typeof texts> = (t, format) => [
   { id: 'worst', drawn: ({ id }) => <WorstCounter budget={id} /> },
   { id: 'limits', label: t('field.limits'), value: (row) => limitsOf(row, t, format), shortened: true },
   {

@@ -8,11 +8,11 @@ import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
 import { UNITS } from './amounts.ts';
 import css from './Counters.module.css';
 import { type Counter, countersOf, type Gauge, gaugesOf, nameOf } from './counter.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The counters of a budget as bars. */
 
-const unitOf = (t: Say<keyof typeof texts.en>, unit: string): string => {
+const unitOf = (t: Say<keyof typeof texts>, unit: string): string => {
   const known = UNITS.find((each) => each === unit);
   return known ? t(`unit.${known}`) : unit;
 };

@@ -1,5 +1,5 @@
 import type { EntryDescriptor } from '../../entry/EntryFields.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 export const BUDGET: EntryDescriptor = {
   namespace: 'budgets',

@@ -5,10 +5,10 @@ import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { InputField } from '../../design/Inputs.tsx';
 import { Facts } from '../../design/Layout.tsx';
 import { Notice } from '../../design/Notice.tsx';
-import { designTexts } from '../../design/texts.ts';
+import designTexts from '../../design/texts.json' with { type: 'json' };
 import { useTexts } from '../../i18n/locale.ts';
 import { type Authorization, authorize, startAuthorization } from './connection.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Connects an account: names the server, shows what will be allowed, and leads to the authorization server. */
 

@@ -17,7 +17,7 @@ import {
   SERVERS,
 } from './connection.ts';
 import { connectionColumns } from './connection-columns.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The browser returned from the authorization server: the user who began confirms the connection. */
 const useConfirmation = (): void => {

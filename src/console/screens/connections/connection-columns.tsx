@@ -4,7 +4,7 @@ import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { entryHref } from '../../navigation/entry-paths.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import type { Connection } from './connection.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const State = ({ state }: { state: string }) => {
   const t = useTexts(texts);
@@ -13,7 +13,7 @@ const State = ({ state }: { state: string }) => {
 };
 
 /** The columns of lists of connections. */
-export const connectionColumns: ColumnsOf<Connection, keyof typeof texts.en> = () => [
+export const connectionColumns: ColumnsOf<Connection, keyof typeof texts> = () => [
   {
     id: 'server',
     value: ({ server }) => server,

@@ -12,7 +12,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import { Needs } from './Needs.tsx';
 import { Recent } from './Recent.tsx';
 import { FailedRuns, OpenRuns } from './RunRows.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Required actions first, then the course of the range, the current runs, and figures by agent, tool and model. */
 export default function Dashboard() {

@@ -16,7 +16,7 @@ import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { tests } from '../providers/tests.ts';
 import { type Known, knownOf, needsIn } from './needs.ts';
 import { WAITING } from './open-runs.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const EVERY_MS = 30_000;
 

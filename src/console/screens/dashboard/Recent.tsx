@@ -11,7 +11,7 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { ActionChip } from '../audit-log/ActionChip.tsx';
 import { actorParts } from '../audit-log/audit-event.ts';
 import { hrefOf } from '../audit-log/audited-resource.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Lines = object({
   items: list(object({ id: text, ts: text, actor: text, action: text, resource: text })),

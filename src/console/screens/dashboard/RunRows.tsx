@@ -9,7 +9,7 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { RunChip, RunReason, shortId } from '../../run-records/RunChip.tsx';
 import { durationOf, isOpen, type Run, runHref } from '../../run-records/run.ts';
 import { endedIn, failuresIn, RUNNING } from './open-runs.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Rows of runs: the first words of their input lead to the run. */
 

@@ -7,7 +7,7 @@ import { type Run, runHref } from '../../run-records/run.ts';
 import { waitsForDecision } from '../../run-records/waiting.ts';
 import { problemOf } from '../diagnostics/diagnosed-resource.ts';
 import type { Tested } from '../providers/tests.ts';
-import type { texts } from './texts.ts';
+import type texts from './texts.json';
 
 /** Required actions of the operator, most severe first. A cause that a failing agent names is not repeated. */
 
@@ -26,7 +26,7 @@ export type Known = {
   changed: ReadonlyMap<string, number>;
 };
 
-type T = Say<keyof typeof texts.en>;
+type T = Say<keyof typeof texts>;
 
 const providerHref = (id: string): string => `/providers?edit=${encodeURIComponent(id)}`;
 const agentHref = (id: string): string => `/agents/${encodeURIComponent(id)}/dashboard`;

@@ -27,7 +27,7 @@ import { ImportDialogue } from './ImportDialogue.tsx';
 import { ImportTraces } from './ImportTraces.tsx';
 import { RunPanel } from './RunPanel.tsx';
 import { modelsIn, type RunSettings, startRun } from './run-request.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { type DatasetWrite, useDatasetWrite } from './write.ts';
 
 const Description = ({ description, write }: { description: string; write: DatasetWrite }) => {

@@ -15,7 +15,7 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { type RunSummary, useEvalRuns } from '../eval-runs/runs.ts';
 import { DeleteDataset } from './DeleteDataset.tsx';
 import { NewDialog } from './NewDialog.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 type Row = ListedDataset & { last: RunSummary | undefined };
 
@@ -30,7 +30,7 @@ const Last = ({ row: { last } }: { row: Row }) => {
   );
 };
 
-const columnsOf: ColumnsOf<Row, keyof typeof texts.en> = (t) => [
+const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
   {
     id: 'id',
     label: t('column.dataset'),

@@ -4,7 +4,7 @@ import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { toast } from '../../feedback/toasts.ts';
 import { useWork } from '../../feedback/use-work.ts';
 import { useTexts } from '../../i18n/locale.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { changedDatasets } from './write.ts';
 
 export const DeleteDataset = (props: {

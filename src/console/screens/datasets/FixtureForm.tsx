@@ -11,7 +11,7 @@ import { wordsFrom } from '../../schema-form/hints.ts';
 import { SchemaForm, useProblemTexts } from '../../schema-form/SchemaForm.tsx';
 import { present } from './fixture.ts';
 import { FIXTURE, FIXTURE_UI } from './fixture-schema.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The form of one test case: its input, its expectations, and the recorded responses of the model. */
 export const FixtureForm = (props: {

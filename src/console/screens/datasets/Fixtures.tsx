@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { type Fixture, isScriptable } from '../../fixtures/dataset.ts';
 import { expectationsOf } from '../../fixtures/expectations.ts';
-import { texts as fixtureTexts } from '../../fixtures/texts.ts';
+import fixtureTexts from '../../fixtures/texts.json' with { type: 'json' };
 import { useTexts } from '../../i18n/locale.ts';
 import type { Column } from '../../list/column.ts';
 import { List } from '../../list/List.tsx';
@@ -17,14 +17,14 @@ import { runOf } from '../eval-runs/runs.ts';
 import { FixtureForm } from './FixtureForm.tsx';
 import { fixtureDuplicated, fixtureMoved, fixtureRemoved, fixtureStored } from './fixture-changes.ts';
 import { type Last, lastOf } from './last-result.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import type { Change, DatasetWrite } from './write.ts';
 
 type Row = Fixture & { place: number; last: Last | undefined };
 
 const useFixtureColumns = (lastRun: string | undefined): Column<Row>[] => {
   const say = useTexts(fixtureTexts);
-  const columnsOf = useCallback<ColumnsOf<Row, keyof typeof texts.en>>(
+  const columnsOf = useCallback<ColumnsOf<Row, keyof typeof texts>>(
     (t) => [
       { id: 'input', shortened: true, always: true, value: (row) => row.user_input || row.id },
       { id: 'id', shortened: true, isCode: true, value: (row) => row.id },

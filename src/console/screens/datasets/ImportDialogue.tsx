@@ -7,7 +7,7 @@ import { RequestDialog } from '../../fixtures/RequestDialog.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { wordsFrom } from '../../schema-form/hints.ts';
 import { Checks } from './Checks.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { importInto } from './write.ts';
 
 const threads: Resource<{ items: { id: string; title: string | undefined }[] }> = {

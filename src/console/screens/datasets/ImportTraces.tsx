@@ -6,7 +6,7 @@ import { toast } from '../../feedback/toasts.ts';
 import { RequestDialog } from '../../fixtures/RequestDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { wordsFrom } from '../../schema-form/hints.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { importInto } from './write.ts';
 
 const AGENTS = recordsOf('agents', NamedRecord);

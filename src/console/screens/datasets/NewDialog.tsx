@@ -8,7 +8,7 @@ import { RequestDialog } from '../../fixtures/RequestDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useGo } from '../../navigation/links.tsx';
 import { wordsFrom } from '../../schema-form/hints.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { changedDatasets } from './write.ts';
 
 const NEW = {

@@ -9,11 +9,11 @@ import { wordsFrom } from '../../schema-form/hints.ts';
 import { SchemaForm } from '../../schema-form/SchemaForm.tsx';
 import type { Schema } from '../../schema-form/schema.ts';
 import { nameOf, type RunSummary } from '../eval-runs/runs.ts';
-import { texts as runTexts } from '../eval-runs/texts.ts';
+import runTexts from '../eval-runs/texts.json' with { type: 'json' };
 import { MODELS, type Model } from '../models/model.ts';
 import { Checks } from './Checks.tsx';
 import { cellsOf, modelsIn, type RunSettings } from './run-request.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const AGENTS = recordsOf('agents', NamedRecord);
 

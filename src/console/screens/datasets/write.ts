@@ -6,7 +6,7 @@ import { pathOf, send } from '../../data/request.ts';
 import { toast, toastError } from '../../feedback/toasts.ts';
 import { type Dataset, datasetOf } from '../../fixtures/dataset.ts';
 import { say } from '../../i18n/locale.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** A change of a dataset, as a function of its current spec, so that it can be repeated after a conflict. */
 export type Change = (spec: Dataset['spec']) => JsonObject;

@@ -7,7 +7,7 @@ import { EmptyState } from '../../design/Notice.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { Freshness, freshOf } from '../../list/Freshness.tsx';
 import { grouped, historyOf, problemOf } from './diagnosed-resource.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 export default function Diagnostics() {
   const t = useTexts(texts);

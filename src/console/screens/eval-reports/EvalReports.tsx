@@ -9,7 +9,7 @@ import { download } from '../../list/download.ts';
 import { csvOf, markdownOf } from './export.ts';
 import { FileZone } from './FileZone.tsx';
 import { type Opened, useOpenFile } from './open.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const useSide = (opened: Opened | undefined): Side | undefined => {
   const t = useTexts(texts);

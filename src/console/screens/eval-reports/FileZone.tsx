@@ -4,7 +4,7 @@ import { FileButton } from '../../design/FileButton.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import css from './EvalReports.module.css';
 import type { Opened } from './open.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Maximum number of invalid lines that are listed. */
 const MOST_ISSUES = 20;

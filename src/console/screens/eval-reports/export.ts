@@ -1,12 +1,12 @@
 import type { Result } from '../../eval-results/compare.ts';
 import { failureText } from '../../eval-results/failure-text.ts';
 import { cellText } from '../../eval-results/report.ts';
-import { texts as evalTexts } from '../../eval-results/texts.ts';
+import evalTexts from '../../eval-results/texts.json' with { type: 'json' };
 import { say } from '../../i18n/locale.ts';
 import { toCsv } from '../../list/csv.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
-const sayEval = (key: keyof typeof evalTexts.en, values?: Record<string, string | number>): string =>
+const sayEval = (key: keyof typeof evalTexts, values?: Record<string, string | number>): string =>
   say(evalTexts, key, values);
 
 const why = ({ item }: Result): string =>

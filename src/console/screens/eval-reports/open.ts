@@ -2,7 +2,7 @@ import { useRef, useState } from 'react';
 import { toast } from '../../feedback/toasts.ts';
 import { say } from '../../i18n/locale.ts';
 import { type Parsed, parseReport } from './parse-report.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 export type Opened = Parsed & {
   /** Undefined for pasted text. */

@@ -34,7 +34,7 @@ import {
   useEvalRun,
   useEvalRuns,
 } from './runs.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 type Run = RunAnswer['run'];
 

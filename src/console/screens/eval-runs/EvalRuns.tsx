@@ -15,7 +15,7 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink, useGo } from '../../navigation/links.tsx';
 import css from './EvalRuns.module.css';
 import { durationOf, nameOf, OFF, obstacleOf, passRates, type RunSummary, useEvalRuns } from './runs.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const PassBar = ({ run }: { run: RunSummary }) => {
   const format = useFormat();
@@ -28,7 +28,7 @@ const PassBar = ({ run }: { run: RunSummary }) => {
   );
 };
 
-const columnsOf: ColumnsOf<RunSummary, keyof typeof texts.en> = (t, format) => [
+const columnsOf: ColumnsOf<RunSummary, keyof typeof texts> = (t, format) => [
   {
     id: 'run',
     always: true,

@@ -3,7 +3,7 @@ import { type Loaded, type Resource, useWhile } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Item } from '../../eval-results/report.ts';
 import type { Say } from '../../i18n/locale.ts';
-import type { texts } from './texts.ts';
+import type texts from './texts.json';
 
 const Facts = {
   id: text,
@@ -112,7 +112,7 @@ type Named = Pick<RunSummary, 'started_at_secs'> & { models: readonly string[] }
 /** `gpt-large · 23:35` */
 export const nameOf = (
   { models, started_at_secs }: Named,
-  t: Say<keyof typeof texts.en>,
+  t: Say<keyof typeof texts>,
   moment: (at: number) => string,
 ): string => `${models.join(', ') || t('mode.scripted')} · ${moment(started_at_secs * 1000)}`;
 

@@ -11,7 +11,7 @@ import { DateTime } from '../../design/Time.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import css from './Files.module.css';
 import { contentUrl, fileOf, type StoredFile, shownAs } from './file.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const readText = async (url: string): Promise<string> => {
   const response = await fetch(url);

@@ -18,9 +18,9 @@ import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { FileDrawer } from './FileDrawer.tsx';
 import { changedFiles, filesOf, PURPOSES, type StoredFile, upload } from './file.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
-const columnsOf: ColumnsOf<StoredFile, keyof typeof texts.en> = (t, format) => [
+const columnsOf: ColumnsOf<StoredFile, keyof typeof texts> = (t, format) => [
   {
     id: 'name',
     always: true,

@@ -4,7 +4,7 @@ import { CountField } from '../../design/CountField.tsx';
 import { CheckField } from '../../design/Field.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { type FormProps, Frame } from './DecisionForm.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Raises an exhausted budget for the rest of its window, or for the run that waits. */
 export const BudgetForm = (props: FormProps) => {

@@ -5,7 +5,7 @@ import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { TicketContent } from '../../run-records/TicketContent.tsx';
 import css from './Inbox.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import type { Open, Wish } from './tickets.ts';
 
 /** Decides on all requests of a group. The dialog shows every call; approval requires that its end has been visible. */

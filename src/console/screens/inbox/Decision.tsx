@@ -19,7 +19,7 @@ import { ArgumentsForm, TextForm } from './DecisionForm.tsx';
 import { isOpenStill, type Outcome } from './decisions.ts';
 import css from './Inbox.module.css';
 import { type Refusal, type Rights, rightsOn } from './rights.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { asksFor, canEdit, type Open, type Wish } from './tickets.ts';
 
 /** The arguments of a call, and the decision on it: in the inbox and on the page of a run. */
@@ -131,7 +131,7 @@ const ConnectButton = ({ ticket, disabled }: { ticket: Ticket; disabled: boolean
   );
 };
 
-const reasonOf = (t: Say<keyof typeof texts.en>, refusal: Refusal): string => {
+const reasonOf = (t: Say<keyof typeof texts>, refusal: Refusal): string => {
   const tool = visibleText(refusal.tool);
   if ('needs' in refusal) return t('refused.needs', { tool, needs: refusal.needs });
   if ('notBy' in refusal) return t('refused.others', { tool, user: refusal.notBy });

@@ -7,7 +7,7 @@ import { problemsIn } from '../../schema-form/check.ts';
 import { type Unread, withUnread } from '../../schema-form/context.ts';
 import { SchemaForm, useProblemTexts } from '../../schema-form/SchemaForm.tsx';
 import css from './Inbox.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { asksFor, type Open, type Wish, wishOf } from './tickets.ts';
 
 /** The forms of a decision: a reason, an answer, or the edited arguments of a call. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const canTell = (): boolean => 'Notification' in globalThis;
 

@@ -11,7 +11,7 @@ import { Transcript } from '../../thread-messages/Transcript.tsx';
 import { UserLink } from '../users/UserLink.tsx';
 import { Decision, useTool } from './Decision.tsx';
 import css from './Inbox.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { asksFor, type Open } from './tickets.ts';
 
 /** The details of a ticket that a person decides on: the conversation, the tool, its arguments, the consequences. */

@@ -18,7 +18,7 @@ import css from './Inbox.module.css';
 import { rightsOn } from './rights.ts';
 import { SentDecisions } from './Sent.tsx';
 import { TicketItem } from './TicketItem.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import {
   alike,
   GROUPINGS,

@@ -18,7 +18,7 @@ import { Did } from './Decision.tsx';
 import { type Sent, sent } from './decisions.ts';
 import css from './Inbox.module.css';
 import { TicketLines } from './TicketLines.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import type { Open } from './tickets.ts';
 
 /** The decisions that were sent from this page, and what can still be corrected. */

@@ -7,7 +7,7 @@ import { Detail } from './Detail.tsx';
 import { isOpenStill, type Outcome } from './decisions.ts';
 import css from './Inbox.module.css';
 import { TicketLines } from './TicketLines.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { canEdit, type Open, type Wish } from './tickets.ts';
 
 /**

@@ -3,7 +3,7 @@ import { visibleText } from '../../data/visible-text.ts';
 import { wholeJson } from '../../design/WholeJson.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import css from './Inbox.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import type { Open } from './tickets.ts';
 
 /** The arguments on one line; those of delegates name their tools. */

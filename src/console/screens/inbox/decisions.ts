@@ -16,7 +16,7 @@ import { useGo } from '../../navigation/links.tsx';
 import { type Decision, decide } from '../../run-records/control.ts';
 import { deciderIn } from '../../run-records/decider.ts';
 import type { Ticket } from '../../run-records/run.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import type { Open, Wish } from './tickets.ts';
 
 /** Decisions made on this page, and their outcomes. */

@@ -8,10 +8,10 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { KEY_STATES, keysOf, MAKES } from './key.ts';
 import { NewKey } from './key-acts.tsx';
 import { keyColumns } from './key-columns.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useKeyActions } from './use-key-actions.tsx';
 
-const filtersOf = (t: Say<keyof typeof texts.en>): Filter[] => [
+const filtersOf = (t: Say<keyof typeof texts>): Filter[] => [
   {
     key: 'state',
     kind: 'choice',

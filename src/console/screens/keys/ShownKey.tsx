@@ -4,7 +4,7 @@ import { Dialog, DialogClose } from '../../design/Dialog.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { CreatedKey } from './key.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Copied = ({ label, text }: { label: string; text: string }) => (
   <section className="stack" aria-label={label}>

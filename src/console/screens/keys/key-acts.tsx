@@ -8,7 +8,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import { changesIn } from '../../schema-form/hints.ts';
 import { ApiKey, CreatedKey, changedKeys, KEYS } from './key.ts';
 import { ShownKey } from './ShownKey.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { UserField } from './UserField.tsx';
 
 /** Dialogs of keys: create, change, rotate and revoke. */

@@ -6,7 +6,7 @@ import { FIRST } from '../../list/columns.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { USER_CELL } from '../users/user-cell.tsx';
 import { type ApiKey, expiresSoonIn, KEY_STATES } from './key.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const TONES: Readonly<Record<string, Tone>> = { active: 'success', expired: 'warn', revoked: 'error' };
 
@@ -34,7 +34,7 @@ const Expiry = ({ of }: { of: ApiKey }) => {
 };
 
 /** The columns of lists of keys. */
-export const keyColumns: ColumnsOf<ApiKey, keyof typeof texts.en> = (t) => [
+export const keyColumns: ColumnsOf<ApiKey, keyof typeof texts> = (t) => [
   {
     id: 'name',
     value: ({ name }) => name,

@@ -5,7 +5,7 @@ import { useIsScreen } from '../../navigation/screen-paths.ts';
 import { accessHref } from '../access-log/access-event.ts';
 import { type ApiKey, isActive } from './key.ts';
 import { KEY_DIALOGS } from './key-acts.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The menu of a key, and the dialog of the chosen action. */
 export const useKeyActions = (): { menu: (key: ApiKey) => MenuItem[]; dialog: ReactNode } => {

@@ -7,7 +7,7 @@ import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Status } from './mcp-server.ts';
 import { acceptTools } from './server-actions.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /**
  * Tools whose definitions the server changed or added since an operator accepted them, which can be reviewed and

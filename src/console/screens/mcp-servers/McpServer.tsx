@@ -21,7 +21,7 @@ import { HealthChip, RestartButton } from './ServerStatus.tsx';
 import { verifyTools } from './server-actions.ts';
 import { SERVER } from './server-form.tsx';
 import { Tools } from './Tools.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** One MCP server: its connection, its tools, and what else it offers. */
 

@@ -10,7 +10,7 @@ import { endpointOf, SERVERS, type Server, statusOf } from './mcp-server.ts';
 import { HealthChip, RestartButton } from './ServerStatus.tsx';
 import { verifyTools } from './server-actions.ts';
 import { SERVER } from './server-form.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Interval between reads of the status of a row. */
 const EVERY_MS = 15_000;
@@ -23,7 +23,7 @@ const Health = ({ id }: { id: string }) => {
   return <Chip>{query.error ? t('health.unknown') : '…'}</Chip>;
 };
 
-const columnsOf: ColumnsOf<Server, keyof typeof texts.en> = (t) => [
+const columnsOf: ColumnsOf<Server, keyof typeof texts> = (t) => [
   { id: 'status', drawn: ({ id }) => <Health id={id} /> },
   { id: 'transport', label: t('field.transport'), value: (row) => row.transport },
   {

@@ -6,7 +6,7 @@ import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { healthOf, type Status, TONES } from './mcp-server.ts';
 import { restart } from './server-actions.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The health of a server and its restart, in the list and on the page of the server. */
 

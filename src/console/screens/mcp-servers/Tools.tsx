@@ -10,12 +10,12 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { createToolFilter } from '../tools/allowed.ts';
 import { agentsWithTools } from '../tools/tool.ts';
 import type { Status } from './mcp-server.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** `id` is undefined for a tool that is not offered to agents. */
 type Row = { name: string; description: string | null; id: string | undefined; agents: readonly string[] };
 
-const columnsOf: ColumnsOf<Row, keyof typeof texts.en> = (t) => [
+const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
   { id: 'name', label: t('tool.name'), ...FIRST, isCode: true, value: ({ name }) => name },
   {
     id: 'id',

@@ -19,7 +19,7 @@ import type { Tone } from '../../design/Chip.tsx';
 import { asSpec, type Spec, textOf, writtenOf } from '../../entry/entry.ts';
 import type { Found } from '../../entry/use-entry.ts';
 import { say } from '../../i18n/locale.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Server = object({
   id: text,

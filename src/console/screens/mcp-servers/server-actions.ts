@@ -5,7 +5,7 @@ import { pathOf, send, sendRaw } from '../../data/request.ts';
 import { toast, toastError } from '../../feedback/toasts.ts';
 import { say } from '../../i18n/locale.ts';
 import { type Status, statusOf } from './mcp-server.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Actions on a running server, shared by the list and the page of the server. */
 

@@ -9,7 +9,7 @@ import { Kept } from '../../entry/SecretField.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { SeenProps } from '../../schema-form/context.ts';
 import { bodyOf, check, isPairs, scheduleOf, serversIn } from './mcp-server.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The service never returns the values of a stored environment, so it is kept, replaced or removed as a whole. */
 const Environment = ({ label, value, onChange }: SeenProps) => {

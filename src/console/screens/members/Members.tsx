@@ -9,7 +9,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import { ListScreen } from '../../list/ListScreen.tsx';
 import { listedMembers, MEMBERS, type Member, mayDrain } from './member.ts';
 import { memberColumns } from './member-columns.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Database = () => {
   const t = useTexts(texts);

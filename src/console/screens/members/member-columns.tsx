@@ -5,7 +5,7 @@ import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { FIRST } from '../../list/columns.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { type ListedMember, MEMBER_STATES, type Member } from './member.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const TONES: Readonly<Record<string, Tone>> = {
   active: 'success',
@@ -40,7 +40,7 @@ const Lease = ({ of: { lease_ms: ms, lease: share } }: { of: ListedMember }) => 
 const reachableKey = ({ reachable }: Member): 'yes' | 'no' | 'unknown' =>
   reachable === null ? 'unknown' : reachable ? 'yes' : 'no';
 
-export const memberColumns: ColumnsOf<ListedMember, keyof typeof texts.en> = (t) => [
+export const memberColumns: ColumnsOf<ListedMember, keyof typeof texts> = (t) => [
   {
     id: 'name',
     value: ({ name }) => name,

@@ -8,14 +8,14 @@ import { agentsCell } from '../../list/columns.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { POOLS, type Pool } from './pool.ts';
 import { POOL } from './pool-form.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const AGENTS = recordsOf('agents', object({ id: text, model_id: optional(text) }));
 const HOMES = ['deterministic', 'round_robin', 'first_healthy'] as const;
 
 type Row = Pool & { agents: readonly string[] };
 
-const columnsOf: ColumnsOf<Row, keyof typeof texts.en> = (t) => [
+const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
   {
     id: 'members',
     label: t('field.members'),

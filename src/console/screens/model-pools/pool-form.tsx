@@ -6,7 +6,7 @@ import css from '../../entry/Entry.module.css';
 import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { check, homeOf, membersOf, picksOf } from './pool.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const MODELS = recordsOf('models', NamedRecord);
 

@@ -14,7 +14,7 @@ import { wordsFrom } from '../../schema-form/hints.ts';
 import { SchemaForm } from '../../schema-form/SchemaForm.tsx';
 import type { Model } from './model.ts';
 import { askModels, failureOf, Question } from './model-test.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The question, whose limits have the maxima that the service accepts. */
 const schemaFor = (models: readonly Model[]) => ({

@@ -12,7 +12,7 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { ModelTest } from './ModelTest.tsx';
 import { MODELS, type Model, PRICES } from './model.ts';
 import { MODEL } from './model-form.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const PROVIDERS = recordsOf('providers', NamedRecord);
 
@@ -69,7 +69,7 @@ const modalitiesOf = ({ modalities, known }: Row): string =>
     .filter(Boolean)
     .join(' → ');
 
-const columnsOf: ColumnsOf<Row, keyof typeof texts.en> = (t) => [
+const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
   {
     id: 'provider',
     value: (row) => row.provider_id,

@@ -6,9 +6,9 @@ import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx'
 import type { EntryForm } from '../../entry/use-entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { MODEL_FIELDS, MODEL_UI } from '../../model-settings/model-fields.ts';
-import { texts as settingTexts } from '../../model-settings/texts.ts';
+import settingTexts from '../../model-settings/texts.json' with { type: 'json' };
 import { check, defaultsOf, LIMITS, PART_PRICES, PRICES } from './model.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const PROVIDERS = recordsOf('providers', NamedRecord);
 
@@ -39,10 +39,7 @@ const KINDS = { 'ui:widget': 'checkboxes' };
 export const MODEL: EntryDescriptor = {
   namespace: 'models',
   entity: 'entity.model',
-  texts: {
-    en: { ...settingTexts.en, ...texts.en },
-    zhCN: { ...settingTexts.zhCN, ...texts.zhCN },
-  },
+  texts: { ...settingTexts, ...texts },
   start: { id: '', provider_id: '', upstream_model: '' },
   fields: (_, group) => [
     'id',

@@ -4,7 +4,7 @@ import { type ModelFigures, modelFigures } from '../../data/resources.ts';
 import { type Spec, textOf } from '../../entry/entry.ts';
 import type { Found } from '../../entry/use-entry.ts';
 import { say } from '../../i18n/locale.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Model = object({ id: text, provider_id: text, upstream_model: text, ...modelFigures });
 export type Model = Guarded<typeof Model>;

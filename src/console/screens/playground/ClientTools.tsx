@@ -5,7 +5,7 @@ import { Chip } from '../../design/Chip.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ToolDialog } from './ToolDialog.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Row = (props: { tool: ClientTool; onEdit: () => void; onRemove: () => void }) => {
   const t = useTexts(texts);

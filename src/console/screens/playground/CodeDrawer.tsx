@@ -4,7 +4,7 @@ import { Card } from '../../design/Layout.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { Snippets } from '../../snippets/Snippets.tsx';
 import { ClientTools } from './ClientTools.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The agent in code: snippets that call it, and tools of the page. */
 const CodeDrawer = (props: {

@@ -9,7 +9,7 @@ import { useChartShown } from '../../live-charts/ChartToggle.tsx';
 import css from './Playground.module.css';
 import { RecentThreads } from './RecentThreads.tsx';
 import { Talk } from './Talk.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useClientTools } from './use-client-tools.ts';
 
 const ThreadChart = lazy(() => import('../../live-charts/ThreadChart.tsx'));

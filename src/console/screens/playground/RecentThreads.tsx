@@ -7,7 +7,7 @@ import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { shortId } from '../../run-records/RunChip.tsx';
 import css from './Playground.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Summary = object({
   id: text,

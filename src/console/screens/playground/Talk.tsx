@@ -26,7 +26,7 @@ import { threadHref } from '../../run-records/run.ts';
 import { useModelOf } from '../../sandbox/use-is-scripted.ts';
 import css from './Playground.module.css';
 import { suggestionsFor } from './suggestions.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useEarlier } from './use-earlier.ts';
 
 const AgentRecord = object({ id: text, model_id: optional(text), description: optional(text) });

@@ -12,7 +12,7 @@ import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { CheckField } from '../../design/Field.tsx';
 import { InputField, TextField } from '../../design/Inputs.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 type Fields = {
   form: ToolForm;

@@ -7,10 +7,10 @@ import { EmptyState } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import type { WayTo } from '../statecharts/ActorDetail.tsx';
-import { texts as wallTexts } from '../statecharts/texts.ts';
+import wallTexts from '../statecharts/texts.json' with { type: 'json' };
 import { Wall } from '../statecharts/Wall.tsx';
 import { placeOf, programActors, useProgramChart, whyNoChart } from './programs.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** A machine of another program with its actors. */
 

@@ -13,7 +13,7 @@ import { MachineCard } from '../statecharts/MachineCard.tsx';
 import wall from '../statecharts/Statecharts.module.css';
 import css from './Programs.module.css';
 import { exampleFor, type Program, placeOf, programList, useProgramChart, whyNoChart } from './programs.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Other programs that report to this service, each with its machines and actors. */
 

@@ -13,7 +13,7 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { PROVIDERS, type Provider } from './provider.ts';
 import { PROVIDER } from './provider-form.tsx';
 import { runTest, tests, underTest } from './tests.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const MODELS = recordsOf('models', NamedRecord);
 
@@ -39,7 +39,7 @@ const TestButton = ({ id }: Provider) => {
   );
 };
 
-const columnsOf: ColumnsOf<Provider, keyof typeof texts.en> = (t) => [
+const columnsOf: ColumnsOf<Provider, keyof typeof texts> = (t) => [
   { id: 'adapter', label: t('field.adapter'), value: (row) => row.adapter },
   { id: 'url', label: t('field.base_url'), value: (row) => row.base_url ?? t('url.usual'), shortened: true },
   { id: 'key', label: t('field.api_key'), value: (row) => t(row.has_api_key ? 'key.stored' : 'key.none') },

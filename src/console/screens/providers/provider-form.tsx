@@ -20,7 +20,7 @@ import { JsonBox } from '../../schema-form/JsonBox.tsx';
 import { Node } from '../../schema-form/Node.tsx';
 import { check, divided, isAccount, optionSchema, optionsOf, USUAL_ADAPTERS } from './provider.ts';
 import { runTest, tests, underTest } from './tests.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const NO_DEFAULTS: JsonObject = {};
 

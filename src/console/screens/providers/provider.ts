@@ -13,7 +13,7 @@ import { recordsOf } from '../../data/records.ts';
 import { objectOf, type Spec, textOf, withoutUndefined } from '../../entry/entry.ts';
 import type { Found } from '../../entry/use-entry.ts';
 import { say } from '../../i18n/locale.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Provider = object({
   id: text,

@@ -22,7 +22,7 @@ import {
 } from '../../run-records/control.ts';
 import { isOpen, type Run, runHref } from '../../run-records/run.ts';
 import { askedIn, messagesOf } from '../../thread-messages/messages.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const InputDialog = ({ run, onClose }: { run: Run; onClose: () => void }) => {
   const t = useTexts(texts);

@@ -11,7 +11,7 @@ import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { SearchBox } from '../../list/SearchBox.tsx';
 import css from './Events.module.css';
 import { gistOf } from './gist.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const ROW = 30;
 

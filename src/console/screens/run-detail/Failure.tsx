@@ -7,7 +7,7 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { type Run, reasonOf } from '../../run-records/run.ts';
 import { notableSpan, type Span, shortError, toolName } from '../../run-view/span.ts';
 import { type Advice, adviceFor } from './advice.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Unwanted ends of a run. */
 const FAILED: ReadonlySet<string> = new Set(['error', 'blocked', 'stopped']);
@@ -15,7 +15,7 @@ const FAILED: ReadonlySet<string> = new Set(['error', 'blocked', 'stopped']);
 const hrefOf = ({ screen }: Advice, run: Run): string =>
   screen === 'agent' ? `/agents/${encodeURIComponent(run.agent_id)}` : `/${screen}`;
 
-type Title = { text: keyof (typeof texts)['en']; values: Values };
+type Title = { text: keyof typeof texts; values: Values };
 
 const titleOf = (span: Span | undefined, end: string): Title => {
   if (!span) return { text: end === 'stopped' ? 'failure.stopped' : 'failure.run', values: {} };

@@ -15,7 +15,7 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import type { Course, Moment } from '../../run-course/moments.ts';
 import { isOpen, type Run } from '../../run-records/run.ts';
 import css from './RunDetail.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The other actors that currently work for the run. */
 const Actors = ({ feed, own }: { feed: Feed | undefined; own: string }) => {

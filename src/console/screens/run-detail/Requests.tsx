@@ -9,7 +9,7 @@ import { EmptyState } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { isOpen, type Run } from '../../run-records/run.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Legs = object({
   items: list(

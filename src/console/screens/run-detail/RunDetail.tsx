@@ -26,7 +26,7 @@ import css from './RunDetail.module.css';
 import { Scrubber } from './Scrubber.tsx';
 import { Talk } from './Talk.tsx';
 import { Tickets } from './Tickets.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const TABS = ['timeline', 'events', 'conversation', 'requests'] as const;
 

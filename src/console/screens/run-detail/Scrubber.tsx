@@ -3,7 +3,7 @@ import { Stepper } from '../../design/Stepper.tsx';
 import type { LogEvent } from '../../event-log/event.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import css from './RunDetail.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Selects the moment that the whole screen shows. */
 export const Scrubber = ({

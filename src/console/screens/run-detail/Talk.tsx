@@ -9,7 +9,7 @@ import { isOpen, type Run } from '../../run-records/run.ts';
 import { type Message, MOST_MESSAGES, messagesOf } from '../../thread-messages/messages.ts';
 import { Sheet, useView } from '../../thread-messages/Transcript.tsx';
 import css from './RunDetail.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Conversation = (props: {
   messages: readonly Message[];

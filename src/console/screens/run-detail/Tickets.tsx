@@ -7,7 +7,7 @@ import { Decision, useDecision } from '../inbox/Decision.tsx';
 import { type Decisions, useDecisions } from '../inbox/decisions.ts';
 import { type Open, openTickets } from '../inbox/tickets.ts';
 import css from './RunDetail.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const OneTicket = ({ open, decisions }: { open: Open; decisions: Decisions }) => {
   const t = useTexts(texts);

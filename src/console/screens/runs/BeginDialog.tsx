@@ -6,7 +6,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import { useGo } from '../../navigation/links.tsx';
 import { startRun, userMessage } from '../../run-records/control.ts';
 import { runHref } from '../../run-records/run.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Starts a run and opens it. */
 export const BeginDialog = ({ onClose }: { onClose: () => void }) => {

@@ -8,7 +8,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import { cancelRun, runsChanged } from '../../run-records/control.ts';
 import { RunLink } from '../../run-records/RunChip.tsx';
 import type { Run } from '../../run-records/run.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const TONES = { done: 'success', over: 'none', failed: 'error' } as const;
 

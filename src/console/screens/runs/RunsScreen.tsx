@@ -19,13 +19,13 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { useRunFilters } from '../../run-records/filters.ts';
 import { runPages } from '../../run-records/pages.ts';
 import { isOpen, type Run, runHref, threadHref } from '../../run-records/run.ts';
-import { texts as runTexts } from '../../run-records/texts.ts';
+import runTexts from '../../run-records/texts.json' with { type: 'json' };
 import { useMoved } from '../../run-records/use-moved.ts';
 import { BeginDialog } from './BeginDialog.tsx';
 import { CancelDialog } from './CancelDialog.tsx';
 import { runQuery, TABS, type Tab, tabOf, usualSort } from './query.ts';
 import { useRunColumns } from './run-columns.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { Views } from './Views.tsx';
 
 const TONES: Partial<Record<Tab, Tone>> = { running: 'info', waiting: 'warn' };

@@ -5,7 +5,7 @@ import { FilterSelect } from '../../design/Field.tsx';
 import { TextDialog } from '../../feedback/FormDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { forgetView, isView, keepView, type View, views } from './views.ts';
 
 const NameDialog = ({ query, onClose }: { query: View['query']; onClose: () => void }) => {

@@ -6,11 +6,11 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { RunDuration, RunOutcome, RunWords, shortId } from '../../run-records/RunChip.tsx';
 import { durationOf, type Run, reasonOf, threadHref } from '../../run-records/run.ts';
 import { SORTS } from './query.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** @param isByChange shows the time of the last change in the place of the start */
 const columnsOf =
-  (isByChange: boolean): ColumnsOf<Run, keyof typeof texts.en> =>
+  (isByChange: boolean): ColumnsOf<Run, keyof typeof texts> =>
   (_, format) => [
     {
       id: 'run',

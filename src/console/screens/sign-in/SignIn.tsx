@@ -22,7 +22,7 @@ import {
   takeCode,
   waysOf,
 } from './sign-in.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const messageOf = (error: unknown): string =>
   redactText(error instanceof Error ? error.message : String(error));

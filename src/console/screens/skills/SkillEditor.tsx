@@ -23,7 +23,7 @@ import type { Schema } from '../../schema-form/schema.ts';
 import { KeptOffer, useKept } from '../agent-editor/KeptOffer.tsx';
 import { AGENTS, SKILLS, usersOf } from './skill.ts';
 import { SKILL } from './skill-form.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The page of one skill: its description, its instructions and its activation. */
 

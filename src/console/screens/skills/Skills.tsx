@@ -10,16 +10,16 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import css from './Skills.module.css';
 import { AGENTS, callerOf, isCalledBy, SKILLS, type Skill, usersOf } from './skill.ts';
 import { SKILL } from './skill-form.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 type Row = Skill & { agents: readonly string[] };
 
 const CALLERS = ['user', 'model', 'internal'] as const;
 const CONTEXTS = ['inline', 'fork'] as const;
 
-type T = Say<keyof typeof texts.en>;
+type T = Say<keyof typeof texts>;
 
-const columnsOf: ColumnsOf<Row, keyof typeof texts.en> = (t) => [
+const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
   { id: 'name', label: t('field.name'), value: (row) => row.name },
   {
     id: 'description',

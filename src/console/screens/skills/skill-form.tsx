@@ -10,7 +10,7 @@ import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { SeenProps } from '../../schema-form/context.ts';
 import css from './Skills.module.css';
 import { activeText, listedText } from './skill.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The exact texts that a model receives. */
 const Injected = ({ skill }: { skill: Spec }) => {

@@ -9,7 +9,7 @@ import { PathPanel } from '../../live-charts/PathPanel.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { shortId } from './ActorList.tsx';
 import css from './Statecharts.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import type { RunWords } from './use-run-words.ts';
 
 /** The machine and the address of an actor; undefined if unknown. */

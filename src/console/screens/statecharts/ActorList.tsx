@@ -8,7 +8,7 @@ import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { type Actor, type Actors, isIn } from '../../live-charts/actors.ts';
 import css from './Statecharts.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import type { RunWords } from './use-run-words.ts';
 
 const ROW = 48;

@@ -8,7 +8,7 @@ import { Programs } from '../programs/Programs.tsx';
 import { FeedChip } from './FeedChip.tsx';
 import { MachineCard } from './MachineCard.tsx';
 import css from './Statecharts.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** All machines, each with its actors. */
 

@@ -2,7 +2,7 @@ import { redactText } from '../../data/redact-text.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { FeedState } from '../../live-charts/feed.ts';
-import { texts } from '../../live-charts/texts.ts';
+import texts from '../../live-charts/texts.json' with { type: 'json' };
 
 const TONES = { connecting: 'info', live: 'success', cut: 'warn', refused: 'error' } as const;
 

@@ -3,9 +3,9 @@ import { useTexts } from '../../i18n/locale.ts';
 import type { Actors } from '../../live-charts/actors.ts';
 import type { Mark } from '../../live-charts/marks.ts';
 import { markByState } from '../../live-charts/painter.ts';
-import { texts as runTexts } from '../../run-records/texts.ts';
+import runTexts from '../../run-records/texts.json' with { type: 'json' };
 import css from './Statecharts.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { type Marks, OTHER_AGENTS } from './use-marks.ts';
 import type { RunWords } from './use-run-words.ts';
 

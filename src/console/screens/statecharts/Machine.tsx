@@ -4,7 +4,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import { useCharts } from '../../live-charts/charts.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import type { WayTo } from './ActorDetail.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { Wall } from './Wall.tsx';
 
 /** The id of an actor starts with its machine. */

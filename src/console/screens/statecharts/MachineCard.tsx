@@ -8,7 +8,7 @@ import { Dots } from '../../live-charts/Dots.tsx';
 import type { Feed } from '../../live-charts/feed.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import css from './Statecharts.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** A card for one machine with its actors. */
 

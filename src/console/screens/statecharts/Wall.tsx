@@ -21,7 +21,7 @@ import { ActorList, shortId } from './ActorList.tsx';
 import { FeedChip } from './FeedChip.tsx';
 import { Legend, Swatch } from './Legend.tsx';
 import css from './Statecharts.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { useMarks } from './use-marks.ts';
 import { type RunWords, useRunWords } from './use-run-words.ts';
 

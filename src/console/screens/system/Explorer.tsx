@@ -12,7 +12,7 @@ import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { addressOf, type Operation, operationsIn } from './operations.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const DOCUMENT: Resource<unknown> = { path: '/openapi.json', guard: anyObject };
 

@@ -8,7 +8,7 @@ import { Sparkline } from '../../design/Sparkline.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { type Figures, figuresOf, parseMetrics, type Reading, TILES, type Tile } from './prometheus.ts';
 import css from './System.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const EVERY_MS = 5000;
 

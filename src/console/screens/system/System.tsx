@@ -8,7 +8,7 @@ import { Loaded } from '../../design/Loaded.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { Explorer } from './Explorer.tsx';
 import { Metrics } from './Metrics.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const MODULES: Resource<string[]> = {
   path: '/v1/system/modules',

@@ -9,7 +9,7 @@ import { useWork } from '../../feedback/use-work.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink, useGo } from '../../navigation/links.tsx';
 import { threadHref } from '../../run-records/run.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { childrenOf, SUMMARIES, type Thread } from './thread.ts';
 
 const STRATEGIES = ['detach', 'reject', 'cascade'] as const;

@@ -8,7 +8,7 @@ import { shortId } from '../../run-records/RunChip.tsx';
 import { threadHref } from '../../run-records/run.ts';
 import { type Fork, treeOf } from './fork-tree.ts';
 import css from './Threads.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { forksOf, MOST_CHILDREN, type Thread } from './thread.ts';
 
 /** Levels beyond this one are not indented further. */

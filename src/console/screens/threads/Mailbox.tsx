@@ -14,7 +14,7 @@ import { toast } from '../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { RunLink } from '../../run-records/RunChip.tsx';
 import css from './Threads.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { type Dispatch, LANES, type Lane, lanesOf, mailboxOf } from './thread.ts';
 
 const TONES: Readonly<Record<string, Tone>> = {

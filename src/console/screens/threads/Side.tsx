@@ -10,7 +10,7 @@ import { gistOf } from '../run-detail/gist.ts';
 import { Forks } from './Forks.tsx';
 import { Mailbox } from './Mailbox.tsx';
 import css from './Threads.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import type { Thread } from './thread.ts';
 
 export const TABS = ['runs', 'mailbox', 'events', 'lineage', 'metadata'] as const;

@@ -9,7 +9,7 @@ import { FilterSelect } from '../../design/Field.tsx';
 import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { INPUT_MODES, type InputMode, userMessage } from '../../run-records/control.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Accepted = object({ status: text });
 

@@ -10,7 +10,7 @@ import { isOpen, type Run } from '../../run-records/run.ts';
 import { type Message, runIdOf } from '../../thread-messages/messages.ts';
 import { Sheet, useView } from '../../thread-messages/Transcript.tsx';
 import css from './Threads.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import type { Conversation as Shown } from './use-conversation.ts';
 
 /** More messages are read within this distance of an end. */

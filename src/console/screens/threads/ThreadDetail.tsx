@@ -29,7 +29,7 @@ import { Side } from './Side.tsx';
 import { ThreadComposer } from './ThreadComposer.tsx';
 import { Conversation } from './ThreadConversation.tsx';
 import css from './Threads.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { currentOf, firstWordsOf, type Thread, threadOf } from './thread.ts';
 import { useConversation, VISIBILITIES, type Visibility } from './use-conversation.ts';
 

@@ -13,7 +13,7 @@ import { useAgentFilter } from '../../run-records/filters.ts';
 import { shortId } from '../../run-records/RunChip.tsx';
 import { threadHref } from '../../run-records/run.ts';
 import { useMoved } from '../../run-records/use-moved.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { SUMMARIES, Summary } from './thread.ts';
 
 const SummaryPage = pageOf(Summary);
@@ -53,7 +53,7 @@ const useFilters = (): readonly Filter[] => {
 };
 
 // The service lists threads in the order of their changes only.
-const columnsOf: ColumnsOf<Summary, keyof typeof texts.en> = () => [
+const columnsOf: ColumnsOf<Summary, keyof typeof texts> = () => [
   {
     id: 'title',
     always: true,

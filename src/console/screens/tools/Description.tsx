@@ -9,7 +9,7 @@ import { useWrite } from '../../feedback/use-write.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { UnsavedGuard } from '../../navigation/UnsavedGuard.tsx';
 import css from './Tools.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { bytesOf, LONG, MOST_BYTES } from './tool.ts';
 
 /**

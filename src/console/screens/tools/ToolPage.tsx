@@ -18,7 +18,7 @@ import { createToolFilter } from './allowed.ts';
 import { Description } from './Description.tsx';
 import css from './Tools.module.css';
 import { TryIt } from './TryIt.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { agentsWithTools, type Definition, definitionOf, parametersOf } from './tool.ts';
 
 const META = metaOf('tools');

@@ -12,7 +12,7 @@ import { ListScreen } from '../../list/ListScreen.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { createToolFilter } from './allowed.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { agentsWithTools } from './tool.ts';
 
 const RECORDS = recordsOf('tools', object({ id: text, description: optional(text) }));
@@ -86,9 +86,9 @@ const Calls = ({ row }: { row: ToolRow }) => {
   );
 };
 
-type T = Say<keyof typeof texts.en>;
+type T = Say<keyof typeof texts>;
 
-const columnsOf: ColumnsOf<ToolRow, keyof typeof texts.en> = (t) => [
+const columnsOf: ColumnsOf<ToolRow, keyof typeof texts> = (t) => [
   { id: 'id', value: ({ id }) => id, ...FIRST, isCode: true },
   { id: 'name', value: ({ name }) => name, shortened: true },
   { id: 'source', value: ({ kind }) => kind, cell: (row) => <Source row={row} /> },

@@ -19,7 +19,7 @@ import { type Unread, withUnread } from '../../schema-form/context.ts';
 import { SchemaForm, useProblemTexts } from '../../schema-form/SchemaForm.tsx';
 import { seen } from '../../schema-form/schema.ts';
 import css from './Tools.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { type Definition, definitionOf, imagesIn, Trial } from './tool.ts';
 
 const STATUS = {

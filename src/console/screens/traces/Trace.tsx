@@ -16,7 +16,7 @@ import { RunView } from '../../run-view/RunView.tsx';
 import { type Story, storyOfTrace, useRunLog, useStory } from '../../run-view/story.ts';
 import { type TraceEvent, tracedRuns, traceEvents } from '../../trace-records/traces.ts';
 import css from './Traces.module.css';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** A trace is a run seen as spans, so the page of a stored run shows it. Here are pairs, and runs that are not stored. */
 

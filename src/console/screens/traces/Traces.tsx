@@ -20,7 +20,7 @@ import { instantOf, useRunFilters } from '../../run-records/filters.ts';
 import { RunDuration, RunOutcome, RunWords } from '../../run-records/RunChip.tsx';
 import { runHref } from '../../run-records/run.ts';
 import { type JoinedTrace, tookOf, tracePages } from '../../trace-records/traces.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const traceHref = (id: string): string => `/traces/${encodeURIComponent(id)}`;
 
@@ -39,7 +39,7 @@ const useFilters = (): readonly Filter[] => {
   );
 };
 
-type Key = keyof typeof texts.en;
+type Key = keyof typeof texts;
 type Translate = Say<Key>;
 
 /** The outcome is that of the run, which may recover from failed calls; their number follows it. */

@@ -15,7 +15,7 @@ import { download } from '../../list/download.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { UserLink } from '../users/UserLink.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import css from './Usage.module.css';
 import {
   csvOf,

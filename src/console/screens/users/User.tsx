@@ -14,7 +14,7 @@ import { NoSuch } from '../../navigation/NoSuch.tsx';
 import { useIsScreen } from '../../navigation/screen-paths.ts';
 import { accessHref } from '../access-log/access-event.ts';
 import { usageHref } from '../usage/usage.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { KindChip, StateChip } from './UserChips.tsx';
 import { UserConnections, UserKeys, UserSessions } from './UserTables.tsx';
 import { identityOf, type User as UserRecord, userOf } from './user.ts';

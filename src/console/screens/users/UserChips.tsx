@@ -1,6 +1,6 @@
 import { Chip } from '../../design/Chip.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { USER_KINDS, type User } from './user.ts';
 
 export const KindChip = ({ kind }: Pick<User, 'kind'>) => {

@@ -17,14 +17,14 @@ import { useColumns } from '../../list/use-columns.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { connectionsOf } from '../connections/connection.ts';
 import { connectionColumns } from '../connections/connection-columns.tsx';
-import { texts as connectionTexts } from '../connections/texts.ts';
+import connectionTexts from '../connections/texts.json' with { type: 'json' };
 import { type ApiKey, keysOf, MAKES } from '../keys/key.ts';
 import { NewKey } from '../keys/key-acts.tsx';
 import { keyColumns } from '../keys/key-columns.tsx';
-import { texts as keyTexts } from '../keys/texts.ts';
+import keyTexts from '../keys/texts.json' with { type: 'json' };
 import { useKeyActions } from '../keys/use-key-actions.tsx';
 import { browserOf, endSession, type Session, sessionsOf } from './session.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The keys, the sessions and the connections of a user. */
 
@@ -107,7 +107,7 @@ export const UserConnections = ({ user }: { user: string }) => {
 };
 
 const sessionColumns = (
-  t: Say<keyof typeof texts.en>,
+  t: Say<keyof typeof texts>,
   end: (session: Session) => void,
 ): DataColumn<Session>[] => [
   {

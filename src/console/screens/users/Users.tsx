@@ -8,15 +8,15 @@ import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { useGo } from '../../navigation/links.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { KindChip, StateChip } from './UserChips.tsx';
 import { USER_KINDS, type User, userHref, usersOf } from './user.ts';
 import { NewUser } from './user-acts.tsx';
 
-type T = Say<keyof typeof texts.en>;
+type T = Say<keyof typeof texts>;
 
 // The service lists users in the order of their ids only.
-const columnsOf: ColumnsOf<User, keyof typeof texts.en> = (t) => [
+const columnsOf: ColumnsOf<User, keyof typeof texts> = (t) => [
   { id: 'id', label: t('field.id'), ...FIRST, unsorted: true, value: ({ id }) => id },
   {
     id: 'name',

@@ -9,7 +9,7 @@ import { SelectField } from '../../design/Inputs.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { useGo } from '../../navigation/links.tsx';
 import { changesIn } from '../../schema-form/hints.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { changedUsers, USERS, User } from './user.ts';
 
 /** Dialogs of users: create, change, disable, enable, sign out and delete. */

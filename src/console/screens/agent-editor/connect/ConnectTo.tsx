@@ -15,7 +15,7 @@ import { useTexts } from '../../../i18n/locale.ts';
 import { CreatedKey, changedKeys, KEYS, MAKES } from '../../keys/key.ts';
 import { CLIENT_IDS, CLIENTS, type Client, textFor } from './clients.ts';
 import { TryIt } from './TryIt.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Clients of OpenAI, for which the agent is a model. */
 

@@ -8,7 +8,7 @@ import { Card } from '../../../design/Layout.tsx';
 import { Notice, RequestLine } from '../../../design/Notice.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { RunLink } from '../../../run-records/RunChip.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const Completion = object({ choices: list(object({ message: object({ content: optional(text) }) })) });
 const Response = object({ output_text: withDefault(text, '') });

@@ -4,14 +4,14 @@ import { Json } from '../../../design/Json.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { MODEL_FIELDS } from '../../../model-settings/model-fields.ts';
-import { texts as settingTexts } from '../../../model-settings/texts.ts';
+import settingTexts from '../../../model-settings/texts.json' with { type: 'json' };
 import { SchemaForm } from '../../../schema-form/SchemaForm.tsx';
 import { useAgent } from '../agent-form.ts';
 import { isLocal, withSection } from '../draft.ts';
 import { AgentFields, useAgentWords } from './AgentFields.tsx';
 import { COMPACTION, FIRST_COMPACTION } from './compaction.ts';
 import { RawJson } from './RawJson.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Settings of model calls, the context policy, and the whole agent as JSON. */
 

@@ -10,7 +10,7 @@ import { Resettable } from '../Resettable.tsx';
 import { Backend } from './Backend.tsx';
 import { ModelField } from './ModelField.tsx';
 import { Prompt } from './Prompt.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Some fields of an agent, as the schema of the service describes them. */
 

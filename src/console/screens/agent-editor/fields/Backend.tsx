@@ -7,7 +7,7 @@ import type { SeenProps } from '../../../schema-form/context.ts';
 import { wordsFrom } from '../../../schema-form/hints.ts';
 import { SchemaForm } from '../../../schema-form/SchemaForm.tsx';
 import { useAgent } from '../agent-form.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Selects where the agent runs. Another backend starts with its default configuration. */
 export const Backend = ({ label, value, onChange }: SeenProps) => {

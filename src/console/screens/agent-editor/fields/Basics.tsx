@@ -4,7 +4,7 @@ import { isLocal } from '../draft.ts';
 import { AgentFields } from './AgentFields.tsx';
 import { BackendConfig } from './Backend.tsx';
 import { StartFrom } from './StartFrom.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The prompt, the identity, the model and the limits of an agent. */
 export const Basics = () => {

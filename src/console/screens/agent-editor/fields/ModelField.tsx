@@ -4,7 +4,7 @@ import { Field } from '../../../design/Field.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { type SeenProps, useForm } from '../../../schema-form/context.ts';
 import { useAgent } from '../agent-form.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const POOLS = recordsOf('model-pools', NamedRecord);
 

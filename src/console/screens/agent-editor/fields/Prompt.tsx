@@ -5,7 +5,7 @@ import { useFormat, useTexts } from '../../../i18n/locale.ts';
 import { type SeenProps, useForm } from '../../../schema-form/context.ts';
 import css from './Prompt.module.css';
 import { countsOf, piecesOf } from './prompt-text.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /**
  * A text area that grows with its content. An identical text behind it determines its height, highlights variables and

@@ -14,7 +14,7 @@ import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
 import { discoveredAt, isLocal, withFields } from '../draft.ts';
 import { isPatched, overridePatch, validateRequest } from '../editing.ts';
-import { texts } from '../texts.ts';
+import texts from '../texts.json' with { type: 'json' };
 import { lockedFields, rawText, readRaw } from './raw-json.ts';
 
 /** The whole draft as JSON. The text replaces the draft only if it is valid and the service accepts it. */

@@ -6,7 +6,7 @@ import { toastError } from '../../../feedback/toasts.ts';
 import { useTexts } from '../../../i18n/locale.ts';
 import { AGENT, useAgent } from '../agent-form.ts';
 import { copyOf } from '../draft.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Copies another agent into a new one, keeping the new id. */
 export const StartFrom = () => {

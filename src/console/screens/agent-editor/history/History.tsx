@@ -8,7 +8,7 @@ import { boxLook } from '../../../design/Field.tsx';
 import { Facts } from '../../../design/Layout.tsx';
 import { EmptyState } from '../../../design/Notice.tsx';
 import { Ago, DateTime } from '../../../design/Time.tsx';
-import { designTexts } from '../../../design/texts.ts';
+import designTexts from '../../../design/texts.json' with { type: 'json' };
 import { useTexts } from '../../../i18n/locale.ts';
 import { LoadedPages, More } from '../../../list/PagedList.tsx';
 import { useQueryState } from '../../../list/use-query-state.ts';
@@ -16,10 +16,10 @@ import { ActionChip } from '../../audit-log/ActionChip.tsx';
 import { type AuditEvent, actorParts, summaryOf } from '../../audit-log/audit-event.ts';
 import { EventDrawer } from '../../audit-log/EventDrawer.tsx';
 import { Pending, Restore, type RestoreProps } from '../../audit-log/Restore.tsx';
-import { texts as auditTexts } from '../../audit-log/texts.ts';
+import auditTexts from '../../audit-log/texts.json' with { type: 'json' };
 import { useAudit } from '../../audit-log/use-audit.ts';
 import { useAgent } from '../agent-form.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 import { comparedIn, versionOf, withChosen } from './versions.ts';
 
 /** The stored versions of an agent. Two of them can be compared, and each can be restored. */

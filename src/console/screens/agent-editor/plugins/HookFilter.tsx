@@ -9,7 +9,7 @@ import { textsOf } from '../draft.ts';
 import { Picks, picked } from '../Picks.tsx';
 import { Resettable } from '../Resettable.tsx';
 import { hookFilterOf } from './plugin-settings.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Selects the enabled plugins that take part in runs. */
 export const HookFilter = () => {

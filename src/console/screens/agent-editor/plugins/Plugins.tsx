@@ -19,7 +19,7 @@ import { Resettable } from '../Resettable.tsx';
 import { HookFilter } from './HookFilter.tsx';
 import { type Settings, sectionOf, settingsOf, stateOf, switched } from './plugin-settings.ts';
 import { Section } from './Section.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The plugins of an agent, each with its settings below it. */
 

@@ -12,7 +12,7 @@ import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
 import { type Settings, sectionFields, sectionOf } from './plugin-settings.ts';
 import { ruleRows } from './rules.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The settings of one plugin, as a form or as JSON. */
 

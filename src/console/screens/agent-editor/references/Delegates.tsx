@@ -14,7 +14,7 @@ import { textsOf } from '../draft.ts';
 import { Picks, picked } from '../Picks.tsx';
 import { Resettable } from '../Resettable.tsx';
 import { cycleThrough } from './delegation.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const AGENTS = recordsOf(
   'agents',

@@ -17,7 +17,7 @@ import {
   skillsSection,
   withSkillTools,
 } from './skill-access.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The skills that an agent may use, and the plugins and tools that this requires. */
 

@@ -7,7 +7,7 @@ import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import css from '../AgentEditor.module.css';
 import { hasServer, mcpPattern, type Selection } from './selection.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** Access to all tools of an MCP server, as one pattern per server. */
 

@@ -7,7 +7,7 @@ import { useTexts } from '../../../i18n/locale.ts';
 import css from '../AgentEditor.module.css';
 import { isToolPattern } from '../problems.ts';
 import { matchesOf, type Selection, type Side, withPattern } from './selection.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 const MOST_SHOWN = 3;
 const EXAMPLE = 'get_*';

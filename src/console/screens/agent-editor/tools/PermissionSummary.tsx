@@ -8,7 +8,7 @@ import { useTexts } from '../../../i18n/locale.ts';
 import { expressionEngine } from '../../../schema-form/expressions.ts';
 import { useAgent } from '../agent-form.ts';
 import { isPermissionOn, type Permission, permissionSection, permissionsOf } from './permission.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The permission for a call of each tool. The service computes it for a stored agent, the console for a draft. */
 

@@ -12,7 +12,7 @@ import { useAgent } from '../agent-form.ts';
 import { Summary, usePermissions } from './PermissionSummary.tsx';
 import { BEHAVIORS, type Behavior, type Permission, permissionsOf, withDecision } from './permission.ts';
 import { selectionOf, tokensOf, type Verdict, verdictsOf, withTool } from './selection.ts';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** All tools with their visibility, source, permission and size. */
 

@@ -8,13 +8,13 @@ import { useTexts } from '../../../i18n/locale.ts';
 import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
 import { AgentFields } from '../fields/AgentFields.tsx';
-import { texts as fieldTexts } from '../fields/texts.ts';
+import fieldTexts from '../fields/texts.json' with { type: 'json' };
 import { Resettable } from '../Resettable.tsx';
 import { McpAccess } from './McpAccess.tsx';
 import { Patterns } from './Patterns.tsx';
 import { fieldsOf, SIDES, selectionOf, withServer } from './selection.ts';
 import { ToolTable } from './ToolTable.tsx';
-import { texts } from './texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The tools that an agent may call: the allowed ones except those that are excluded or denied by permissions. */
 
