@@ -213,6 +213,8 @@ const isNameless = ({ error }: Read): boolean => /without a name/.test(`${error}
 /** Whether the stream was read to its end, which is a filter or a missing completion. */
 const isNamedEnd = ({ class: kind, status }: ModelError): boolean =>
   kind === 'content_filtered' || (kind === 'stream_interrupted' && status === undefined);
+const hasId = (delta: Chunk): boolean => typeof delta?.id === 'string' && delta.id.trim() !== '';
+const hasIndex = (delta: Chunk): boolean => typeof delta?.index === 'number';
 const isWithout = (name: unknown): boolean => typeof name !== 'string';
 /** Whether arguments arrive before the name of the call at their index. */
 const areEarly = (deltas: readonly Chunk[]): boolean =>
@@ -296,7 +298,7 @@ const DIFFERENCES: readonly Difference[] = [
     in: 'calls',
     reason: 'a delta without id and index continues the last call; the package drops it if there are several',
     applies: ({ chunks }) =>
-      startsOf(chunks).length > 1 && callDeltas(chunks).some(({ id, index }) => id == null && index == null),
+      startsOf(chunks).length > 1 && callDeltas(chunks).some((delta) => !hasId(delta) && !hasIndex(delta)),
   },
   {
     in: 'calls',
