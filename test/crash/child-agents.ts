@@ -70,6 +70,16 @@ const tools = [
       return { data: `did ${call_id}` };
     },
   }),
+  defineTool({
+    id: 'long_once',
+    description: 'May not be executed twice, and ends when the test releases it.',
+    input: z.object({}),
+    async execute(_, { run_id, call_id, signal }) {
+      executes({ run_id, call_id });
+      await held(call_id, signal);
+      return { data: `did ${call_id}` };
+    },
+  }),
   defineClientTool({ id: 'choose', description: 'Asks the client.', input: z.object({}) }),
 ];
 
@@ -97,10 +107,11 @@ const CALLS: Record<string, readonly Call[]> = {
     ['note', {}],
     ['once', {}],
   ],
+  long: [['long_once', {}]],
   handoff: [['hand_over', {}]],
 };
 
-/** Streams nothing more until the test releases it. */
+/** Resolves when the test opens its gate. */
 const held = async (id: string, signal: AbortSignal): Promise<void> => {
   const { status } = await fetch(`${gate}/${id}`, { signal });
   if (status !== 200) throw new ModelError('provider', `the gate says ${status}`);
@@ -122,6 +133,7 @@ const provider = defineProvider({
     try {
       for (let word = 0; word < Number(words); word += 1) {
         sink.text(word === 0 ? `answer to ${id}` : ' and so on');
+        if (verb === 'long') sink.text(`: ${textOf(messages.at(-1)?.content ?? [])}`);
         if (verb === 'hold') await held(id, signal);
         else if (word + 1 < Number(words)) await pause(PACE_MS, undefined, { signal });
       }
