@@ -1,7 +1,7 @@
 import type { Benchmark } from './benchmark.ts';
 import { bombs } from './bombs.ts';
 import { budgets } from './budgets.ts';
-import { cluster } from './cluster.ts';
+import { cluster } from './cluster/index.ts';
 import { config } from './config.ts';
 import { consoleFrames } from './console.ts';
 import { consoleHeap } from './console-heap.ts';

@@ -1,13 +1,13 @@
 import { Client } from 'pg';
 import { ulid } from 'ulid';
-import { type Membership, openDatabase } from '../src/postgres/index.ts';
-import type { ShippedBatch, ShippedRow } from '../src/store/engine/sink.ts';
-import { type Mutation, mutate } from '../test/cluster/mutations.ts';
-import { type Postgres, startPostgres } from '../test/cluster/postgres.ts';
-import { NO_POSTGRES } from '../test/cluster/programs.ts';
-import type { Benchmark } from './benchmark.ts';
-import { BenchError } from './error.ts';
-import type { Measured } from './row.ts';
+import { type Membership, openDatabase } from '../../src/postgres/index.ts';
+import type { ShippedBatch, ShippedRow } from '../../src/store/engine/sink.ts';
+import { type Mutation, mutate } from '../../test/cluster/mutations.ts';
+import type { Postgres } from '../../test/cluster/postgres.ts';
+import type { Context } from '../benchmark.ts';
+import { BenchError } from '../error.ts';
+import type { Measured } from '../row.ts';
+import { cpuOf } from './database.ts';
 
 /**
  * CPU time of PostgreSQL, with all its processes, for the commits of a member, next to the same rows without the fence,
@@ -50,8 +50,8 @@ const rowOf = (
 
 let lineages = 0n;
 
-/** The rows that a run of a new thread writes. */
-const createRun = (): ShippedBatch => {
+/** Returns the rows that a run of a new thread writes. */
+export const createRun = (): ShippedBatch => {
   lineages += 1n;
   const lineage = lineages;
   const [thread, run, now] = [ulid(), ulid(), Date.now()];
@@ -95,13 +95,6 @@ const commit = async ({ sink }: Membership, batches: readonly ShippedBatch[]): P
   for (const outcome of await sink.ship(batches))
     if (outcome.result !== 'applied')
       throw new BenchError(`a commit is ${outcome.result}: ${outcome.error.message}`);
-};
-
-/** CPU time of the server, in µs. */
-const cpuOf = async (postgres: Postgres, act: () => Promise<void>): Promise<number> => {
-  const before = postgres.cpuMs();
-  await act();
-  return (postgres.cpuMs() - before) * 1000;
 };
 
 const createSide = async (postgres: Postgres, mutation?: Mutation) => {
@@ -166,28 +159,16 @@ const measureSnapshot = async (postgres: Postgres, short: boolean): Promise<Meas
   };
 };
 
-export const cluster: Benchmark = {
-  name: 'cluster',
-  title: 'cluster: CPU time of PostgreSQL for the commits of a member',
-  async run({ short, note, report }) {
-    if (NO_POSTGRES !== false) {
-      note(NO_POSTGRES);
-      return [];
-    }
-    const ends: (() => Promise<void>)[] = [];
-    try {
-      const settings = { fsync: 'on', shared_buffers: '128MB' };
-      const postgres = await startPostgres({ teardown: (end) => void ends.push(end) }, { settings });
-      const rows: Measured[] = [];
-      for (const [runs, most] of GROUPS) {
-        report(`commits of ${runs}`);
-        rows.push(await measureCommits(postgres, { runs, most, short }));
-      }
-      report('commits with an open snapshot');
-      rows.push(await measureSnapshot(postgres, short));
-      return rows;
-    } finally {
-      for (const end of ends) await end();
-    }
-  },
+export const measureAllCommits = async (
+  { short, report }: Context,
+  postgres: Postgres,
+): Promise<Measured[]> => {
+  const rows: Measured[] = [];
+  for (const [runs, most] of GROUPS) {
+    report(`commits of ${runs}`);
+    rows.push(await measureCommits(postgres, { runs, most, short }));
+  }
+  report('commits with an open snapshot');
+  rows.push(await measureSnapshot(postgres, short));
+  return rows;
 };
