@@ -7,6 +7,9 @@ import { delimiter, join } from 'node:path';
 /** The time for a program that waits for a lock of the database. */
 const PATIENCE_MS = 120_000;
 
+/** The rows of a database that members have written to for many minutes. */
+const MOST_OUTPUT_BYTES = 2 ** 29;
+
 const DEBIAN = '/usr/lib/postgresql';
 
 const has = (folder: string, program: string): boolean => {
@@ -108,6 +111,7 @@ export const execute = (program: string, args: readonly string[]): string => {
     encoding: 'utf8',
     cwd: '/',
     timeout: PATIENCE_MS,
+    maxBuffer: MOST_OUTPUT_BYTES,
   });
   if (ended.status === 0) return ended.stdout;
   throw new Error(`${program} ${args.join(' ')}: ${ended.error?.message ?? ended.stderr}`);
