@@ -1,7 +1,6 @@
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
-import { createRunBody } from '../src/load-generator/index.ts';
 import type { Benchmark, Context } from './benchmark.ts';
-import { playLoad } from './load.ts';
+import { measureOwnedRuns } from './owned-runs.ts';
 import { inspect, inspectedFlags } from './provider/inspected.ts';
 import { createRequester, type Requester } from './requests.ts';
 import { interleaved, median, percentile } from './rounds.ts';
@@ -106,25 +105,6 @@ const measureRequests = async (
   ];
 };
 
-const measureRuns = async (context: Context, server: Server, key: string): Promise<Measured> => {
-  const load = {
-    connections: context.short ? 2 : 64,
-    duration_ms: context.roundMs(1000),
-    body: createRunBody('bench'),
-  };
-  const { none, keyed } = await interleaved(context.short ? 1 : 16, {
-    none: () => playLoad(server, load),
-    keyed: () => playLoad(server, { ...load, headers: bearer(key) }),
-  });
-  return {
-    metric: 'a stream of a run with an API key, all at once',
-    unit: 'ms of CPU',
-    baseline: 'without a credential',
-    aim: { of: 'ratio', most: 1.02 },
-    rounds: keyed.map(({ cost }, round) => ({ value: cost, baseline: none[round]?.cost ?? Number.NaN })),
-  };
-};
-
 /** Few threads are the user's own, some are shared by other users, and most are private ones of other users. */
 const OWN = 200;
 const SHARED = 2000;
@@ -198,7 +178,7 @@ export const identity: Benchmark = {
       const key = await createKey(requester, 'alice', ['member']);
       return [
         ...(await measureRequests(context, requester, signer, key)),
-        await measureRuns(context, server, key),
+        await measureOwnedRuns(context, server, bearer(key)),
         await measureLists(context, requester, key),
         memory,
       ];

@@ -8,7 +8,12 @@ import { EventEmitter } from 'node:events';
  */
 
 /** A row that was put or removed. */
-export type WrittenRow = { table: string; key: string };
+export type WrittenRow = {
+  table: string;
+  key: string;
+  /** Bytes of key and value; a removed row has no value. */
+  bytes: number;
+};
 
 export type WriteCounter = {
   /** Returns the writes since the last call, in their order. */
@@ -27,7 +32,9 @@ export const countWrites = (): WriteCounter => {
       configurable: true,
       set(write: Write) {
         const value: Write = function (...args) {
-          rows.push({ table: this.name ?? '', key: JSON.stringify(args[0]) });
+          const [key, stored] = args;
+          const bytes = bytesOfKey(key) + (name === 'put' ? bytesOfValue(stored) : 0);
+          rows.push({ table: this.name ?? '', key: JSON.stringify(key), bytes });
           return write.apply(this, args);
         };
         Object.defineProperty(this, name, { value, configurable: true, writable: true });
@@ -44,4 +51,17 @@ export const countWrites = (): WriteCounter => {
       for (const name of NAMES) Reflect.deleteProperty(EventEmitter.prototype, name);
     },
   };
+};
+
+/** A number takes nine bytes, a text one in addition to its own, which separates it from the next part. */
+const bytesOfKey = (key: unknown): number =>
+  (Array.isArray(key) ? key : [key]).reduce<number>(
+    (sum, part) => sum + (typeof part === 'string' ? Buffer.byteLength(part) + 1 : 9),
+    0,
+  );
+
+/** Rows are written as bytes, which lmdb wraps, except for counters. */
+const bytesOfValue = (stored: unknown): number => {
+  const [bytes] = typeof stored === 'object' && stored !== null ? Object.values(stored) : [];
+  return bytes instanceof Uint8Array ? bytes.length : String(stored).length;
 };
