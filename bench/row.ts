@@ -1,10 +1,10 @@
-import { median } from './rounds.ts';
+import { type Interval, median } from './rounds.ts';
 
 /**
  * Measurements of a benchmark, and the rows that they make.
  *
  * A row is a figure of Troupe, one per round, with a baseline measured in the same round. A ratio is of medians; its
- * range is that of the rounds, each with its own baseline. A row is marked and does not count if a server received less
+ * range is that of the rounds, each with its own baseline, or of their confidence intervals. A row is marked and does not count if a server received less
  * than nine tenths of its core, or of the requested CPU time where the load is not meant to saturate the core: it is
  * neither compared with its aim nor with another build.
  */
@@ -12,6 +12,8 @@ import { median } from './rounds.ts';
 export type Round = {
   value: number;
   baseline?: number;
+  /** Confidence interval of the ratio, if the round has many pairs of figures. */
+  interval?: Interval;
   /** Rates per second of Troupe and of its baseline, for a figure that is not a rate itself. */
   rates?: readonly [number, number?];
   /** Share of its core that each server received, by its name. */
@@ -73,7 +75,7 @@ export const createRow = ({ metric, unit, better = 'lower', baseline, aim, round
     samples,
     ...(baseline !== undefined && {
       baseline: { name: baseline, value: rangeOf(beside), samples: beside },
-      ratio: ratioOf(samples, beside),
+      ratio: ratioOf(rounds),
     }),
     ...(rates && { rates }),
     ...(p50 !== undefined && { p50 }),
@@ -90,10 +92,16 @@ const rangeOf = (values: readonly number[]): Range => ({
   max: Math.max(...values),
 });
 
-const ratioOf = (values: readonly number[], baseline: readonly number[]): Range => ({
-  ...rangeOf(values.map((value, round) => value / (baseline[round] ?? Number.NaN))),
-  median: median(values) / median(baseline),
-});
+const ratioOf = (rounds: readonly Round[]): Range => {
+  const bounds = rounds.flatMap(
+    ({ value, baseline = Number.NaN, interval }) => interval ?? [value / baseline],
+  );
+  return {
+    ...rangeOf(bounds),
+    median:
+      median(rounds.map(({ value }) => value)) / median(rounds.flatMap(({ baseline }) => baseline ?? [])),
+  };
+};
 
 const medianOf = (rounds: readonly Round[], name: 'p50' | 'p99'): number | undefined => {
   const values = rounds.flatMap((round) => round[name] ?? []);

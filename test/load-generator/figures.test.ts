@@ -7,9 +7,11 @@ import { measureGrowth } from '../../bench/growing.ts';
 import { groupOf, moduleAt } from '../../bench/modules.ts';
 import { helpText, parseOptions } from '../../bench/options.ts';
 import type { Outcome, Settings } from '../../bench/result-file.ts';
+import { interleaved, ratioInterval } from '../../bench/rounds.ts';
 import { createRow, joined, type Measured, meetsAim } from '../../bench/row.ts';
 import { searchMost } from '../../bench/search.ts';
 import { formatOutcome, markdownTable } from '../../bench/table.ts';
+import { randomFrom } from '../../src/load-generator/random.ts';
 
 /** How the benchmarks evaluate the measured figures, and parse their options. */
 
@@ -94,6 +96,51 @@ t.test('a row has its median, its range, the ratio of each round and whether it 
     '| a stream | 3 ms (400/s) | 2 (900/s), bare | 1.5 (1 to 2) | ratio at most 1.5, met |',
   );
   t.end();
+});
+
+t.test('the range of a ratio is that of the confidence intervals, where rounds have them', (t) => {
+  const rounds = [{ value: 3, baseline: 2, interval: [1.4, 1.7] as const }];
+  t.match(createRow(measured([], { baseline: 'bare', rounds })), {
+    ratio: { median: 1.5, min: 1.4, max: 1.7 },
+  });
+  t.end();
+});
+
+t.test('a confidence interval contains the ratio, and narrows with more pairs', (t) => {
+  const random = randomFrom(7);
+  const pairs = Array.from({ length: 400 }, () => {
+    const host = 1 + random();
+    return { value: 1.2 * host * (1 + random() / 10), baseline: host * (1 + random() / 10) };
+  });
+  const intervalOf = (count: number) => {
+    const some = pairs.slice(0, count);
+    return ratioInterval(
+      some.map(({ value }) => value),
+      some.map(({ baseline }) => baseline),
+    );
+  };
+  const [few, many] = [intervalOf(20), intervalOf(400)];
+  for (const [low, high] of [few, many]) t.ok(low < 1.2 && 1.2 < high, `${low} to ${high}`);
+  t.ok(many[1] - many[0] < (few[1] - few[0]) / 2);
+  t.strictSame(intervalOf(20), few, 'the same pairs have the same interval');
+  t.end();
+});
+
+t.test('measures each variant once in a round, in an order that varies with a random source', async (t) => {
+  const orderOf = async (random?: () => number): Promise<string> => {
+    let order = '';
+    const note = (name: string) => async () => {
+      order += name;
+      return name;
+    };
+    const values = await interleaved(6, { a: note('a'), b: note('b'), c: note('c') }, random);
+    t.strictSame(values, { a: Array(6).fill('a'), b: Array(6).fill('b'), c: Array(6).fill('c') });
+    return order;
+  };
+  t.equal(await orderOf(), 'abc'.repeat(6));
+  const rounds = (await orderOf(randomFrom(1))).match(/.{3}/g) ?? [];
+  t.ok(rounds.every((round) => [...round].sort().join('') === 'abc'));
+  t.ok(new Set(rounds).size > 1);
 });
 
 t.test('joins the rounds of a row by its name and that of its baseline', (t) => {
