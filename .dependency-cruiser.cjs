@@ -18,7 +18,7 @@ const modules = {
   'src/processes': [],
   'src/compiled-code': [],
   'src/store': ['src/processes', 'src/schema'],
-  'src/postgres': ['src/store', 'src/schema'],
+  'src/postgres': ['src/processes', 'src/store', 'src/schema'],
   'src/cluster': ['machines', 'src/postgres', 'src/store', 'src/http', 'src/schema'],
   'src/budgets': ['src/store', 'src/schema'],
   'src/models': ['machines', 'src/processes', 'src/schema'],

@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { hostname } from 'node:os';
 import { createFront } from '../cluster/front.ts';
 import { createMember } from '../cluster/member.ts';
 import type { Held, Member, MemberOptions, Served } from '../cluster/member-types.ts';
 import { refuseUnseenData } from '../postgres/index.ts';
+import { createScratchFolder, type ScratchFolder } from '../processes/scratch-folder.ts';
 import { monotonic } from '../schema/clock.ts';
 import { createUlids } from '../schema/ulid.ts';
 import { withTimeout } from '../schema/with-timeout.ts';
@@ -205,10 +204,5 @@ const openOnCopy = async (ofProcess: Process, held: Held, dir: string): Promise<
 };
 
 /** The folder of the copy, which is removed at the end unless the settings name it. */
-const copyFolder = async ({
-  cluster: { copy_dir },
-}: Settings): Promise<{ dir: string; remove(): Promise<void> }> => {
-  if (copy_dir !== undefined) return { dir: copy_dir, remove: () => Promise.resolve() };
-  const dir = await mkdtemp(join(tmpdir(), 'troupe-copy-'));
-  return { dir, remove: () => rm(dir, { recursive: true, force: true }) };
-};
+const copyFolder = async ({ cluster: { copy_dir } }: Settings): Promise<ScratchFolder> =>
+  copy_dir === undefined ? createScratchFolder('copy') : { dir: copy_dir, remove: () => Promise.resolve() };

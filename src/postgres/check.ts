@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createScratchFolder } from '../processes/scratch-folder.ts';
 import { fillFolder } from '../store/folder-import.ts';
 import { examine, type Finding } from '../store/index.ts';
 import type { Note } from '../store/repair/doctor-tables.ts';
@@ -27,7 +25,7 @@ const TIMEOUT_MS = 120_000;
 /** @throws DatabaseRefused */
 export const checkDatabase = async (options: CheckOptions): Promise<CheckReport> => {
   const connection = readDatabaseUrl(options.url);
-  const dir = mkdtempSync(join(tmpdir(), 'troupe-check-'));
+  const { dir, remove } = await createScratchFolder('check');
   try {
     const connector = await openSource(connection, options);
     const snapshot = await openSnapshot(connector, { schema: options.schema, timeoutMs: TIMEOUT_MS });
@@ -41,7 +39,7 @@ export const checkDatabase = async (options: CheckOptions): Promise<CheckReport>
       ? refusalBy(error, connection)
       : error;
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    await remove();
   }
 };
 

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { startApp, type App as Troupe } from '../app.ts';
 import { appInput, type TroupeConfig } from '../embedding/config.ts';
+import { createScratchFolder } from '../processes/scratch-folder.ts';
 import { settingsFrom } from '../settings/index.ts';
 import { type Decision, decide, type RunInput, type Send, startRun } from './requests.ts';
 import type { OpenRun, TestRun } from './run.ts';
@@ -98,8 +96,7 @@ const SETTINGS = {
  */
 export const startTestTroupe = async (options: TestTroupeOptions = {}): Promise<TestTroupe> => {
   const { headers = {}, ...config } = configOf(options);
-  const folder = await mkdtemp(join(tmpdir(), 'troupe-test-'));
-  const remove = () => rm(folder, { recursive: true, force: true });
+  const { dir: folder, remove } = await createScratchFolder('test');
   const start = () => startApp(appInput(config, settingsFrom({ storage_dir: folder, ...config.settings })));
   let app = await start().catch(async (error) => {
     await remove();

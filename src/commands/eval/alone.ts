@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { createLog } from '../../observability/log.ts';
+import { createScratchFolder } from '../../processes/scratch-folder.ts';
 import type { Fixture } from '../../schema/dataset.ts';
 import { settingsFrom } from '../../settings/index.ts';
 import { connectAdmin } from '../admin-client.ts';
@@ -21,7 +19,7 @@ export const withService = async <Result>(
   work: (service: EvalService, dataset: string) => Promise<Result>,
 ): Promise<Result> => {
   const { startApp } = await import('../../app.ts');
-  const dir = mkdtempSync(join(tmpdir(), 'troupe-eval-'));
+  const { dir, remove } = await createScratchFolder('eval');
   const token = randomBytes(24).toString('base64url');
   const settings = settingsFrom({
     http_addr: '127.0.0.1:0',
@@ -43,6 +41,6 @@ export const withService = async <Result>(
       await app.stop();
     }
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    await remove();
   }
 };

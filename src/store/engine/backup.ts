@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
+import { isAlive } from '../../processes/alive.ts';
 import { Invalid, Unavailable } from '../../schema/outcome.ts';
-import { BLOBS, blobsIn, copyBlobs, holdBlobs, isAlive } from './blob-folder.ts';
+import { BLOBS, blobsIn, copyBlobs, holdBlobs } from './blob-folder.ts';
 import { checkDataFile } from './data-file.ts';
 import { closePrivate, openPrivate } from './environment.ts';
 import { prepareFolder, reasonOf } from './folder.ts';

@@ -18,6 +18,7 @@ import {
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { isAlive } from '../../processes/alive.ts';
 import { PRIVATE } from './private-files.ts';
 
 /**
@@ -71,16 +72,6 @@ export const areBlobsHeld = (blobs: string): boolean => {
     else rmSync(join(blobs, name), { force: true });
   }
   return isHeld;
-};
-
-export const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // A process of another user exists, and may not be signalled.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 };
 
 /** Blobs that are linked or copied between two ticks. */

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { compareKeys, type Database, type RootDatabase } from 'lmdb';
+import { createScratchFolder } from '../../processes/scratch-folder.ts';
 import type { Codec } from '../engine/codec.ts';
 import { closePrivate, encoded, openRoot } from '../engine/environment.ts';
 import type { Key } from '../engine/keys.ts';
@@ -27,7 +25,7 @@ export const compareDerived = async (
   { tables, records, repair }: { tables: DoctorTables; records: Records; repair: boolean },
   note: Note,
 ): Promise<void> => {
-  const dir = mkdtempSync(join(tmpdir(), 'troupe-doctor-'));
+  const { dir, remove } = await createScratchFolder('doctor');
   let scratch: RootDatabase | undefined;
   try {
     scratch = openRoot(dir);
@@ -44,7 +42,7 @@ export const compareDerived = async (
     await repairs.flush();
   } finally {
     if (scratch) await closePrivate(scratch);
-    rmSync(dir, { recursive: true, force: true });
+    await remove();
   }
 };
 
