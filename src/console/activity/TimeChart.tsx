@@ -83,7 +83,7 @@ const Shapes = ({
 };
 
 export const Legend = ({ series }: Pick<ChartData, 'series'>) => (
-  <ul className={`row quiet ${css.legend}`}>
+  <ul className="row quiet" style={{ marginBottom: 14 }}>
     {series.map(({ label, color, total }) => (
       <li key={label}>
         <span className={css.swatch} style={{ background: `var(${color})` }} />

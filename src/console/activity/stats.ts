@@ -1,4 +1,4 @@
-import { type Guarded, list, number, object } from '../data/guard.ts';
+import { list, number, object } from '../data/guard.ts';
 import type { Resource } from '../data/queries.ts';
 import {
   AgentStats,
@@ -17,7 +17,7 @@ const All = object({ agents: list(AgentStats), kept_seconds: number, course: Cou
 
 const { path, off } = runtimeStats;
 
-export const statsIn = (range: Range): Resource<Guarded<typeof All>> => ({
+export const statsIn = (range: Range): Resource<ReturnType<typeof All>> => ({
   path,
   query: statsQuery(range),
   guard: All,

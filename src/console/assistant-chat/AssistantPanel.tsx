@@ -10,7 +10,7 @@ import { setPanelOpen } from './state.ts';
 import texts from './texts.json' with { type: 'json' };
 
 /** Shown next to every screen except the assistant's. On wide windows it does not cover the screen. */
-const Panel = () => {
+export default function Panel() {
   const t = useTexts(texts);
   const go = useGo();
   const talk = useAssistant();
@@ -35,6 +35,4 @@ const Panel = () => {
       <AssistantTalk talk={talk} />
     </div>
   );
-};
-
-export default Panel;
+}

@@ -1,5 +1,5 @@
 import { createAtom } from '@xstate/store';
-import { flag, type Guarded, list, object, optional, text, withDefault } from '../data/guard.ts';
+import { flag, list, object, optional, text, withDefault } from '../data/guard.ts';
 import type { Resource } from '../data/queries.ts';
 import { capabilities } from '../data/resources.ts';
 import { KEYS, onKey, readKey, writeKey } from '../data/storage.ts';
@@ -21,7 +21,7 @@ const BoundTool = object({
   description: withDefault(text, ''),
   requires_confirmation: withDefault(flag, false),
 });
-export type BoundTool = Guarded<typeof BoundTool>;
+export type BoundTool = ReturnType<typeof BoundTool>;
 
 const AdminAssistant = object({
   enabled: flag,
@@ -29,7 +29,7 @@ const AdminAssistant = object({
   model_id: optional(text),
   bound_tools: withDefault(list(BoundTool), []),
 });
-export type AdminAssistant = Guarded<typeof AdminAssistant>;
+export type AdminAssistant = ReturnType<typeof AdminAssistant>;
 
 /** Reads one section of the capabilities. */
 export const adminAssistant: Resource<AdminAssistant> = {

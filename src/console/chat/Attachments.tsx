@@ -52,13 +52,11 @@ const Preview = ({ file }: { file: Attached }): ReactNode =>
   );
 
 /** The attached files. `problemId` is the id of the message about a refused file, which describes the text field. */
-export const AttachedFiles = ({
-  attachments: { files, problem, remove },
-  problemId,
-}: {
-  attachments: Attachments;
-  problemId: string;
-}) => {
+export const AttachedFiles = (props: { attachments: Attachments; problemId: string }) => {
+  const {
+    attachments: { files, problem, remove },
+    problemId,
+  } = props;
   const t = useTexts(texts);
   return (
     <>
@@ -72,7 +70,9 @@ export const AttachedFiles = ({
           {files.map((file) => (
             <li key={file.url.slice(-64) + file.filename} className="row">
               <Preview file={file} />
-              <span className={`cut ${css.name}`}>{file.filename}</span>
+              <span className="cut" style={{ maxWidth: 160 }}>
+                {file.filename}
+              </span>
               <small className="quiet">{sizeText(file.bytes)}</small>
               <IconButton
                 small

@@ -5,12 +5,13 @@ import { redact } from '../data/redaction.ts';
 import { visibleText } from '../data/visible-text.ts';
 import { Button } from '../design/Button.tsx';
 import { Chip, Dot } from '../design/Chip.tsx';
+import { DialogActions } from '../design/Dialog.tsx';
 import { controlLook } from '../design/Field.tsx';
 import { Icon } from '../design/Icon.tsx';
+import { TextField } from '../design/Inputs.tsx';
 import { Json } from '../design/Json.tsx';
 import { WholeJson } from '../design/WholeJson.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
-import { AnswerForm } from './AnswerForm.tsx';
 import css from './Call.module.css';
 import {
   CALL_TONES,
@@ -25,10 +26,46 @@ import {
 } from './call.ts';
 import type { CallTime } from './call-times.ts';
 import { FileBlock } from './FileBlock.tsx';
+import { parseJson } from './json-text.ts';
 import { LongText } from './LongText.tsx';
 import { withoutFiles } from './output-files.ts';
 import type { Talk } from './talk.ts';
 import texts from './texts.json' with { type: 'json' };
+
+/** Lets the user enter the result of a tool that the page executes. */
+const AnswerForm = (props: { tool: string; toolCallId: string; answer: Talk['answer'] }) => {
+  const t = useTexts(texts);
+  const { tool, toolCallId, answer } = props;
+  const [text, setText] = useState('{\n  "ok": true\n}');
+  const [problem, setProblem] = useState<string>();
+  const give = (): void => {
+    const parsed = parseJson(text);
+    if ('reason' in parsed) setProblem(t('answer.invalid', { reason: parsed.reason }));
+    else answer({ tool, toolCallId, output: parsed.value });
+  };
+  return (
+    <div className="stack inset ruled">
+      <TextField
+        label={t('answer.label', { tool })}
+        error={problem}
+        isCode
+        value={text}
+        onChange={(edited) => {
+          setProblem(undefined);
+          setText(edited);
+        }}
+      />
+      <DialogActions>
+        <Button small onClick={() => answer({ tool, toolCallId, errorText: t('answer.failed') })}>
+          {t('answer.fail')}
+        </Button>
+        <Button small tone="primary" onClick={give}>
+          {t('answer.give')}
+        </Button>
+      </DialogActions>
+    </div>
+  );
+};
 
 export type CallContext = Pick<Talk, 'decide' | 'answer'> & {
   place: Place;
@@ -143,7 +180,7 @@ const Details = ({ part, asks, onSeen }: { part: CallPart; asks: boolean; onSeen
   const t = useTexts(texts);
   const none = <span className="quiet">{t('call.none')}</span>;
   return (
-    <div className={`stack ${css.details}`}>
+    <div className="stack" style={{ padding: '2px 10px 10px' }}>
       <div className="quiet">{t('call.input')}</div>
       {asks ? (
         <WholeJson value={part.input} onSeen={onSeen} />
@@ -178,7 +215,8 @@ const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) =>
     <div className={css.row} data-call={state}>
       <button
         type="button"
-        className={`item ${css.line}`}
+        className="item"
+        style={{ color: 'var(--text-2)', minHeight: 30, padding: '0 6px 0 10px' }}
         aria-expanded={isOpened}
         onClick={() => setOpened(!isOpened)}
       >
@@ -214,7 +252,7 @@ export const Calls = (props: { tool: string; calls: readonly CallPart[]; context
   const isAsking = calls.some((part) => isOpen(callState(part, context.place)));
   return (
     <div className="card clip" data-open={isAsking || undefined}>
-      <div className={`item ${css.head}`}>
+      <div className="item" style={{ background: 'var(--surface-2)', minHeight: 28 }}>
         <Icon name="tools" size={14} />
         <code className="cut">{tool}</code>
         {calls.some(isOfProvider) && <Chip>{t('call.provider')}</Chip>}

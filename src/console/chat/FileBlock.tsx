@@ -1,7 +1,6 @@
 import type { FileUIPart } from 'ai';
 import { Icon } from '../design/Icon.tsx';
 import { isEmbedded } from './attachments.ts';
-import css from './Message.module.css';
 
 /** Only files within the message are shown, so that no message can make the page fetch an address. */
 export const FileBlock = ({ file }: { file: FileUIPart }) => {
@@ -24,7 +23,7 @@ export const FileBlock = ({ file }: { file: FileUIPart }) => {
     );
   }
   return (
-    <span className={`card row ${css.file}`}>
+    <span className="card row" style={{ padding: '4px 8px', width: 'fit-content' }}>
       <Icon name="file" size={14} />
       {isInside ? (
         <a href={file.url} download={file.filename ?? 'file'}>

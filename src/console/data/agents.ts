@@ -1,11 +1,11 @@
-import { type Guarded, list, object, optional, text } from './guard.ts';
+import { list, object, optional, text } from './guard.ts';
 import { useMay } from './identity.ts';
 import { type Resource, useResource } from './queries.ts';
 import { capabilities } from './resources.ts';
 import { useIsOffered } from './test-agents.ts';
 
 const Model = object({ id: text, description: optional(text) });
-type Model = Guarded<typeof Model>;
+type Model = ReturnType<typeof Model>;
 
 const Models = object({ data: list(Model) });
 

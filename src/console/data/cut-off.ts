@@ -1,5 +1,5 @@
-import { type Guarded, number, object } from './guard.ts';
+import { number, object } from './guard.ts';
 
 /** Estimated tokens of attempts that were interrupted. */
 export const CutOff = object({ input_tokens: number, output_tokens: number });
-export type CutOff = Guarded<typeof CutOff>;
+export type CutOff = ReturnType<typeof CutOff>;

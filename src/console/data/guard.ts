@@ -60,6 +60,11 @@ export const list =
     return value.map((item, index) => guard(item, `${at}[${index}]`));
   };
 
+/** Fields with the same guard. @example object({ id: text, ...fields(number, 'steps', 'tokens') }) */
+export const fields = <T, K extends string>(guard: Guard<T>, ...names: K[]): Record<K, Guard<T>> =>
+  // Each name is a key.
+  Object.fromEntries(names.map((name) => [name, guard])) as Record<K, Guard<T>>;
+
 type Shape = Record<string, Guard<unknown>>;
 
 /** Keys outside the shape are kept. */

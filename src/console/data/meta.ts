@@ -1,4 +1,4 @@
-import { anyObject, type Guarded, number, object, optional, text } from './guard.ts';
+import { anyObject, fields, number, object, optional, text } from './guard.ts';
 
 /** Metadata of an entry of the configuration. */
 
@@ -7,13 +7,10 @@ export const Meta = object({
   user_overrides: optional(anyObject),
   /** Values of the overridden fields without the override. */
   base: optional(anyObject),
-  created_at: optional(number),
-  updated_at: optional(number),
+  ...fields(optional(number), 'created_at', 'updated_at', 'version', 'revision'),
   actor: optional(text),
-  version: optional(number),
-  revision: optional(number),
 });
-export type Meta = Guarded<typeof Meta>;
+export type Meta = ReturnType<typeof Meta>;
 
 export type SourceState = 'user' | 'customized' | 'builtin';
 

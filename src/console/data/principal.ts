@@ -6,25 +6,23 @@ import {
   mentions,
   parseTokenGrants,
 } from '../../schema/grants.ts';
-import { flag, type Guarded, list, number, object, optional, text, withDefault } from './guard.ts';
+import { fields, flag, list, number, object, optional, text, withDefault } from './guard.ts';
 
 /** Whom the requests of this console act for, and what they may do (identity.md 2.4). */
 
 const SignIn = object({ kind: text, id: optional(text), label: optional(text), url: optional(text) });
-export type SignIn = Guarded<typeof SignIn>;
+export type SignIn = ReturnType<typeof SignIn>;
 
 export const Identity = object({
   authenticated: flag,
   anonymous: flag,
-  scope: optional(text),
-  user: optional(text),
-  name: optional(text),
+  ...fields(optional(text), 'scope', 'user', 'name'),
   grants: withDefault(list(text), []),
   credential: optional(object({ kind: text, id: optional(text) })),
   identity_changed: optional(object({ at: number, by: text })),
   sign_in: withDefault(list(SignIn), []),
 });
-export type Identity = Guarded<typeof Identity>;
+export type Identity = ReturnType<typeof Identity>;
 
 /** A grant that a route needs, in the form of its `needs`: a word alone is satisfied by any pattern. */
 export type GrantText = GrantWord | `${GrantWord}:${string}`;

@@ -1,4 +1,4 @@
-import { anything, type Guard, type Guarded, isObject, list, object, text, withDefault } from './guard.ts';
+import { anything, type Guard, isObject, list, object, text, withDefault } from './guard.ts';
 import { Meta } from './meta.ts';
 import { invalidate, type Resource } from './queries.ts';
 import { send } from './request.ts';
@@ -50,7 +50,7 @@ export const recordsOf = <T>(namespace: Namespace, item: Guard<T>, every?: numbe
 
 /** For readers that need only the number and the ids of entries. */
 export const NamedRecord = object({ id: text });
-export type NamedRecord = Guarded<typeof NamedRecord>;
+export type NamedRecord = ReturnType<typeof NamedRecord>;
 
 const MetaEntry = object({ id: text, meta: Meta });
 

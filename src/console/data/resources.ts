@@ -3,8 +3,8 @@ import { RequestError } from './error.ts';
 import {
   anyObject,
   anything,
+  fields,
   flag,
-  type Guarded,
   list,
   nullable,
   number,
@@ -22,13 +22,11 @@ const SystemInfo = object({
   version: text,
   scope_id: text,
   uptime_seconds: number,
-  config_store_enabled: flag,
-  audit_log_enabled: flag,
-  runtime_stats_enabled: flag,
+  ...fields(flag, 'config_store_enabled', 'audit_log_enabled', 'runtime_stats_enabled'),
   open_to_all: withDefault(flag, false),
   member: withDefault<{ name: string } | null>(nullable(object({ name: text })), null),
 });
-export type SystemInfo = Guarded<typeof SystemInfo>;
+export type SystemInfo = ReturnType<typeof SystemInfo>;
 
 export const systemInfo: Resource<SystemInfo> = {
   path: '/v1/system/info',
@@ -47,7 +45,7 @@ const Health = object({
 });
 
 /** A service that is not ready responds with an error status and a readable body. */
-export const health: Resource<Guarded<typeof Health>> = {
+export const health: Resource<ReturnType<typeof Health>> = {
   path: '/health',
   guard: Health,
   every: 10_000,
@@ -63,7 +61,7 @@ export const health: Resource<Guarded<typeof Health>> = {
 };
 
 const RunsSummary = object({ running: number, waiting: number, created: number });
-type RunsSummary = Guarded<typeof RunsSummary>;
+type RunsSummary = ReturnType<typeof RunsSummary>;
 
 export const runsSummary: Resource<RunsSummary> = {
   path: '/v1/runs/summary',
@@ -74,75 +72,52 @@ export const runsSummary: Resource<RunsSummary> = {
 
 const ToolStats = object({
   tool: text,
-  call_count: number,
-  failure_count: number,
-  total_duration_ms: number,
-  avg_duration_ms: number,
-  p50_duration_ms: number,
-  p95_duration_ms: number,
-  p99_duration_ms: number,
-  max_duration_ms: number,
+  ...fields(number, 'call_count', 'failure_count', 'total_duration_ms', 'avg_duration_ms'),
+  ...fields(number, 'p50_duration_ms', 'p95_duration_ms', 'p99_duration_ms', 'max_duration_ms'),
 });
-export type ToolStats = Guarded<typeof ToolStats>;
+export type ToolStats = ReturnType<typeof ToolStats>;
 
 const ModelStats = object({
   provider_id: text,
   model: text,
-  inference_count: number,
-  error_count: number,
-  input_tokens: number,
-  output_tokens: number,
+  ...fields(number, 'inference_count', 'error_count', 'input_tokens', 'output_tokens'),
   cost_usd: optional(number),
   last_success_at: optional(number),
   last_error: optional(object({ class: text, at: number })),
 });
-export type ModelStats = Guarded<typeof ModelStats>;
+export type ModelStats = ReturnType<typeof ModelStats>;
 
 /** Figures of a window, or of a part of it. */
 const figures = {
-  completed_runs: number,
-  stopped_runs: number,
-  blocked_runs: number,
-  failed_runs: number,
-  cancelled_runs: number,
-  inference_count: number,
-  error_count: number,
-  input_tokens: number,
-  output_tokens: number,
+  ...fields(number, 'completed_runs', 'stopped_runs', 'blocked_runs', 'failed_runs', 'cancelled_runs'),
+  ...fields(number, 'inference_count', 'error_count', 'input_tokens', 'output_tokens'),
   cost_usd: optional(number),
-  p50_inference_duration_ms: number,
-  p95_inference_duration_ms: number,
+  ...fields(number, 'p50_inference_duration_ms', 'p95_inference_duration_ms'),
 };
 const Figures = object(figures);
-export type Figures = Guarded<typeof Figures>;
+export type Figures = ReturnType<typeof Figures>;
 
 const Point = object({ from: number, ...figures });
-export type Point = Guarded<typeof Point>;
+export type Point = ReturnType<typeof Point>;
 
 export const Course = object({ point_seconds: number, total: Figures, points: list(Point) });
-export type Course = Guarded<typeof Course>;
+export type Course = ReturnType<typeof Course>;
 
 export const AgentStats = object({
   agent_id: text,
-  window_seconds: number,
-  bucket_window_seconds: number,
-  bucket_count: number,
+  ...fields(number, 'window_seconds', 'bucket_window_seconds', 'bucket_count'),
   ...figures,
   cut_off: optional(CutOff),
-  avg_inference_duration_ms: number,
-  min_inference_duration_ms: number,
-  max_inference_duration_ms: number,
-  p99_inference_duration_ms: number,
+  ...fields(number, 'avg_inference_duration_ms', 'min_inference_duration_ms'),
+  ...fields(number, 'max_inference_duration_ms', 'p99_inference_duration_ms', 'suspensions'),
   inference_duration_histogram: list(object({ upper_bound_ms: nullable(number), count: number })),
-  suspensions: number,
-  handoffs: number,
-  delegations: number,
+  ...fields(number, 'handoffs', 'delegations'),
   tool_calls_by_tool: list(ToolStats),
   last_run: optional(object({ run_id: text, ended_at: number, termination: text })),
   inferences_by_model: list(ModelStats),
   course: optional(Course),
 });
-export type AgentStats = Guarded<typeof AgentStats>;
+export type AgentStats = ReturnType<typeof AgentStats>;
 
 export const runtimeStats: Resource<{ agents: AgentStats[] }> = {
   path: '/v1/agents/runtime-stats',
@@ -160,24 +135,20 @@ const Tool = object({
   source: withDefault(ToolSource, { kind: 'builtin', id: undefined }),
   request_bytes: optional(number),
 });
-export type Tool = Guarded<typeof Tool>;
+export type Tool = ReturnType<typeof Tool>;
 
 const Backend = object({
   kind: text,
   version: withDefault(number, 1),
   display_name: withDefault(text, ''),
   description: withDefault(text, ''),
-  schema: withDefault(anyObject, {}),
-  default_config: withDefault(anyObject, {}),
-  ui_schema: withDefault(anyObject, {}),
+  ...fields(withDefault(anyObject, {}), 'schema', 'default_config', 'ui_schema'),
 });
 
 const SettingsSchema = object({
   key: text,
   schema: withDefault(anyObject, {}),
-  display_name: withDefault(text, ''),
-  description: withDefault(text, ''),
-  editor: withDefault(text, ''),
+  ...fields(withDefault(text, ''), 'display_name', 'description', 'editor'),
   default_value: optional(anyObject),
   ui_schema: withDefault(anyObject, {}),
 });
@@ -187,12 +158,11 @@ const Plugin = object({
   description: withDefault(text, ''),
   config_schemas: withDefault(list(SettingsSchema), []),
 });
-export type Plugin = Guarded<typeof Plugin>;
+export type Plugin = ReturnType<typeof Plugin>;
 
 /** Limits, capabilities and prices of a model. Its entry may set them; otherwise the built-in values apply. */
 export const modelFigures = {
-  context_window: optional(number),
-  max_output_tokens: optional(number),
+  ...fields(optional(number), 'context_window', 'max_output_tokens'),
   modalities: optional(object({ input: optional(list(text)), output: optional(list(text)) })),
   knowledge_cutoff: optional(text),
   input_token_price_per_million_usd: optional(number),
@@ -203,7 +173,7 @@ export const modelFigures = {
   reasoning_token_price_per_million_usd: optional(number),
 };
 export const ModelFigures = object(modelFigures);
-export type ModelFigures = Guarded<typeof ModelFigures>;
+export type ModelFigures = ReturnType<typeof ModelFigures>;
 export const NOTHING_KNOWN = ModelFigures({}, '');
 
 const Capabilities = object({
@@ -217,9 +187,7 @@ const Capabilities = object({
   models: withDefault(
     list(
       object({
-        id: text,
-        provider_id: text,
-        upstream_model: text,
+        ...fields(text, 'id', 'provider_id', 'upstream_model'),
         known: withDefault(ModelFigures, NOTHING_KNOWN),
       }),
     ),
@@ -232,7 +200,7 @@ const Capabilities = object({
   namespaces: withDefault(list(object({ namespace: text, schema: withDefault(anyObject, {}) })), []),
   admin_assistant: anything,
 });
-export type Capabilities = Guarded<typeof Capabilities>;
+export type Capabilities = ReturnType<typeof Capabilities>;
 
 export const capabilities: Resource<Capabilities> = {
   path: '/v1/capabilities',
@@ -243,13 +211,11 @@ export const capabilities: Resource<Capabilities> = {
 const Place = object({ namespace: text, id: text });
 
 const Diagnostic = object({
-  code: text,
-  severity: text,
+  ...fields(text, 'code', 'severity', 'message'),
   resource: Place,
   depends_on: optional(Place),
-  message: text,
 });
-export type Diagnostic = Guarded<typeof Diagnostic>;
+export type Diagnostic = ReturnType<typeof Diagnostic>;
 
 export const diagnostics: Resource<{ diagnostics: Diagnostic[] }> = {
   path: '/v1/config/diagnostics',
@@ -259,14 +225,12 @@ export const diagnostics: Resource<{ diagnostics: Diagnostic[] }> = {
 };
 
 const McpStatus = object({
-  connected: flag,
-  reconnecting: flag,
-  permanently_failed: flag,
+  ...fields(flag, 'connected', 'reconnecting', 'permanently_failed'),
   consecutive_failures: number,
   last_error: optional(text),
   last_attempt_at: optional(number),
 });
-export type McpStatus = Guarded<typeof McpStatus>;
+export type McpStatus = ReturnType<typeof McpStatus>;
 
 export const mcpStatus = (id: string, every: number): Resource<McpStatus> => ({
   path: `/v1/mcp-servers/${encodeURIComponent(id)}/status`,

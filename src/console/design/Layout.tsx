@@ -65,14 +65,26 @@ export const Stat = (props: {
   </div>
 );
 
-/** Pairs of name and value, from top to bottom. */
-export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value: ReactNode])[] }) => (
+/** A part of a drawer or a panel. */
+export const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+  <section className="section" aria-label={title}>
+    <h3>{title}</h3>
+    {children}
+  </section>
+);
+
+type Fact = readonly [name: string, value: ReactNode];
+
+/** Pairs of name and value, from top to bottom; other rows are left out. */
+export const Facts = ({ rows }: { rows: readonly (Fact | false | undefined | '')[] }) => (
   <dl className={css.facts}>
-    {rows.map(([name, value]) => (
-      <div key={name} style={{ display: 'contents' }}>
-        <dt className="soft">{name}</dt>
-        <dd>{value}</dd>
-      </div>
-    ))}
+    {rows
+      .filter((row) => !!row)
+      .map(([name, value]) => (
+        <div key={name} style={{ display: 'contents' }}>
+          <dt className="soft">{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
   </dl>
 );

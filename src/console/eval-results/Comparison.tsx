@@ -1,10 +1,15 @@
 import { type ReactNode, useMemo } from 'react';
+import { Markdown } from '../chat/markdown/Markdown.tsx';
+import { redactText } from '../data/redact-text.ts';
+import { Diff } from '../design/Diff.tsx';
 import { FilterSelect } from '../design/Field.tsx';
+import { Section } from '../design/Layout.tsx';
 import { Segmented } from '../design/Segmented.tsx';
-import type { Fixture } from '../fixtures/dataset.ts';
+import { type Fixture, recordedAnswer } from '../fixtures/dataset.ts';
+import { expectationsOf } from '../fixtures/expectations.ts';
+import fixtureTexts from '../fixtures/texts.json' with { type: 'json' };
 import { useTexts } from '../i18n/locale.ts';
 import { useQueryState } from '../list/use-query-state.ts';
-import { CaseFacts } from './CaseFacts.tsx';
 import { type Result, resultsOf, type Side } from './compare.ts';
 import { Results } from './Results.tsx';
 import { Banner, Breakdown, SideTotals } from './Totals.tsx';
@@ -15,6 +20,70 @@ import { type Sides, useSides } from './use-sides.ts';
  * A set of results, compared with an earlier set or column by column: totals, then one row per test case. The reports
  * of files and the runs of the service share it.
  */
+
+/** The input and the expectations of a test case, and its answers next to each other. */
+const CaseFacts = ({ result, fixture }: { result: Result; fixture: Fixture | undefined }) => {
+  const t = useTexts(texts);
+  const say = useTexts(fixtureTexts);
+  const expectations = fixture ? expectationsOf(fixture.expect, say) : [];
+  return (
+    <>
+      {fixture && (
+        <Section title={t('item.input')}>
+          <div className="well">{redactText(fixture.user_input)}</div>
+        </Section>
+      )}
+      {expectations.length > 0 && (
+        <Section title={t('item.expectation')}>
+          <ul>
+            {expectations.map((sentence) => (
+              <li key={sentence}>{redactText(sentence)}</li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Answers result={result} recorded={fixture && recordedAnswer(fixture)} />
+    </>
+  );
+};
+
+/** The answer next to the one it is compared with: that of the other side, or else the recorded one. */
+const Answers = ({ result, recorded }: { result: Result; recorded: string | undefined }) => {
+  const t = useTexts(texts);
+  const now = result.isGone ? undefined : result.item.report.final_text;
+  const before = result.before?.report.final_text ?? recorded;
+  const sides = [
+    [t(result.before ? 'item.answerA' : 'item.recorded'), before],
+    [t(result.before ? 'item.answerB' : 'item.answer'), now],
+  ] as const;
+  return (
+    <>
+      <div
+        style={{
+          display: 'grid',
+          gap: 12,
+          gridTemplateColumns: 'repeat(auto-fit, minmax(min(260px, 100%), 1fr))',
+        }}
+      >
+        {sides.map(([title, said]) =>
+          said === undefined ? null : (
+            <Section key={title} title={title}>
+              <div className="well">
+                {said === '' ? t('item.noAnswer') : <Markdown text={redactText(said)} />}
+              </div>
+            </Section>
+          ),
+        )}
+      </div>
+      {before !== undefined && now !== undefined && before !== now && (
+        <details className="section">
+          <summary>{t('item.answerDiff')}</summary>
+          <Diff before={{ answer: before }} after={{ answer: now }} />
+        </details>
+      )}
+    </>
+  );
+};
 
 const NONE: ReadonlyMap<string, Fixture> = new Map();
 

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { redactText } from '../data/redact-text.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Drawer } from '../design/Dialog.tsx';
-import { Facts } from '../design/Layout.tsx';
+import { Facts, Section } from '../design/Layout.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import { FigureTable } from '../list/FigureTable.tsx';
 import { TraceView } from '../run-view/RunView.tsx';
@@ -27,15 +27,14 @@ const Sequence = ({ failure }: { failure: Failure }) => {
     isWrong: expected[place] !== actual[place],
   }));
   return (
-    <section className="section" aria-label={t('item.tools')}>
-      <h3>{t('item.tools')}</h3>
+    <Section title={t('item.tools')}>
       <FigureTable
         label={t('item.tools')}
         columns={[t('item.expected'), t('item.actual')]}
         rows={rows}
         hasTexts
       />
-    </section>
+    </Section>
   );
 };
 
@@ -77,8 +76,7 @@ export const ItemDrawer = (props: {
     >
       {isGone && <p className="bad">{t('item.gone')}</p>}
       {report.failures.length > 0 && (
-        <section className="section" aria-label={t('item.failures')}>
-          <h3>{t('item.failures')}</h3>
+        <Section title={t('item.failures')}>
           <ul className="stack">
             {report.failures.map((failure) => (
               <li key={JSON.stringify(failure)} className="bad">
@@ -86,7 +84,7 @@ export const ItemDrawer = (props: {
               </li>
             ))}
           </ul>
-        </section>
+        </Section>
       )}
       {entry?.kind === 'drift' && (
         <p>
@@ -96,13 +94,11 @@ export const ItemDrawer = (props: {
       {props.about}
       {sequence && <Sequence failure={sequence} />}
       {report.judge_reasoning && (
-        <section className="section" aria-label={t('item.judge')}>
-          <h3>{t('item.judge')}</h3>
+        <Section title={t('item.judge')}>
           <p>{redactText(report.judge_reasoning)}</p>
-        </section>
+        </Section>
       )}
-      <section className="section" aria-label={t('item.facts')}>
-        <h3>{t('item.facts')}</h3>
+      <Section title={t('item.facts')}>
         <Facts
           rows={[
             [t('column.cell'), cellText(item) || '—'],
@@ -112,9 +108,7 @@ export const ItemDrawer = (props: {
             ],
             [t('column.duration'), format.duration(report.session_duration_ms)],
             [t('column.cost'), format.usd(report.cost_usd)],
-            ...(report.judge_cost_usd === undefined
-              ? []
-              : [[t('item.judgeCost'), format.usd(report.judge_cost_usd)] as const]),
+            report.judge_cost_usd !== undefined && [t('item.judgeCost'), format.usd(report.judge_cost_usd)],
             [t('column.judge'), report.judge_score?.toFixed(2) ?? '—'],
             [t('item.inferences'), format.number(report.inference_count)],
             [
@@ -123,12 +117,11 @@ export const ItemDrawer = (props: {
             ],
           ]}
         />
-      </section>
+      </Section>
       {item.trace_run_id !== undefined && (
-        <section className="section" aria-label={t('item.trace')}>
-          <h3>{t('item.trace')}</h3>
+        <Section title={t('item.trace')}>
           <TraceView id={item.trace_run_id} />
-        </section>
+        </Section>
       )}
     </Drawer>
   );

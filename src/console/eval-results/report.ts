@@ -1,8 +1,8 @@
 import type { DiffEntry } from '../../schema/eval-run.ts';
 import {
   anyObject,
+  fields,
   flag,
-  type Guarded,
   type JsonObject,
   list,
   number,
@@ -15,7 +15,7 @@ import {
 /** Results of test cases, as reported by eval runs and by report files. */
 
 const Failure = object({ kind: text });
-export type Failure = Guarded<typeof Failure> & JsonObject;
+export type Failure = ReturnType<typeof Failure> & JsonObject;
 
 const Tally = object({
   agent_id: withDefault(text, ''),
@@ -30,25 +30,16 @@ export const Report = object({
   passed: flag,
   failures: withDefault(list(Failure), []),
   final_text: withDefault(text, ''),
-  inference_count: withDefault(number, 0),
-  tool_count: withDefault(number, 0),
-  tool_failures: withDefault(number, 0),
-  total_input_tokens: withDefault(number, 0),
-  total_output_tokens: withDefault(number, 0),
-  total_tokens: withDefault(number, 0),
-  session_duration_ms: withDefault(number, 0),
-  elapsed_ms: optional(number),
+  ...fields(withDefault(number, 0), 'inference_count', 'tool_count', 'tool_failures'),
+  ...fields(withDefault(number, 0), 'total_input_tokens', 'total_output_tokens', 'total_tokens'),
+  ...fields(withDefault(number, 0), 'session_duration_ms', 'inference_error_count', 'revision_count'),
+  ...fields(optional(number), 'elapsed_ms', 'cost_usd', 'judge_cost_usd', 'judge_score'),
   tool_calls_by_agent: withDefault(list(Tally), []),
   error_type: optional(text),
-  inference_error_count: withDefault(number, 0),
   runtime_failure: optional(anyObject),
-  cost_usd: optional(number),
-  judge_cost_usd: optional(number),
-  revision_count: withDefault(number, 0),
-  judge_score: optional(number),
   judge_reasoning: optional(text),
 });
-export type Report = Guarded<typeof Report>;
+export type Report = ReturnType<typeof Report>;
 
 const Cell = object({ model_id: text, agent_id: optional(text), variant_id: optional(text) });
 
@@ -59,7 +50,7 @@ export const Item = object({
   trace_run_id: optional(text),
   sample_index: optional(number),
 });
-export type Item = Guarded<typeof Item>;
+export type Item = ReturnType<typeof Item>;
 
 /** Differences from the worst to the best. */
 export const KINDS: readonly DiffEntry['kind'][] = [

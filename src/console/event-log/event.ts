@@ -1,4 +1,4 @@
-import { anyObject, type Guarded, list, number, object, optional, text, withDefault } from '../data/guard.ts';
+import { anyObject, list, number, object, optional, text, withDefault } from '../data/guard.ts';
 
 /** Durable events of a thread or a run as the service reports them. Times are milliseconds. */
 
@@ -14,7 +14,7 @@ export const LogEvent = object({
   created_at: number,
   cursors_by_scope: withDefault(list(object({ scope: Scope, cursor: text })), []),
 });
-export type LogEvent = Guarded<typeof LogEvent>;
+export type LogEvent = ReturnType<typeof LogEvent>;
 
 export const EventPage = object({
   items: list(LogEvent),

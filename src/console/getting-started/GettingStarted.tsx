@@ -48,7 +48,7 @@ const StepItem = (props: {
             {isDone ? <Icon name="check" size={14} /> : format.number(props.number)}
           </span>
           <span className="grow">{t(`${step}.title`)}</span>
-          <span className={`${css.state} quiet tone`} data-tone={isDone ? 'success' : undefined}>
+          <span className="quiet tone" style={{ fontWeight: 400 }} data-tone={isDone ? 'success' : undefined}>
             {t(isDone ? 'done' : 'open')}
           </span>
           <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} size={14} />

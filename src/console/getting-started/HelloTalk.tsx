@@ -11,12 +11,12 @@ const nothing = (): void => {};
 export type TalkState = Pick<Talk, 'isBusy' | 'stop'>;
 
 /** A thread, to which the messages in `sent` are sent one after the other. */
-const HelloTalk = (props: {
+export default function HelloTalk(props: {
   agentId: string;
   threadId: string;
   sent: readonly string[];
   onState: (state: TalkState) => void;
-}) => {
+}) {
   const { agentId, threadId, sent, onState } = props;
   const talk = useThread({ agentId, threadId, tools: NO_TOOLS, onSend: nothing });
   const latest = useRef(talk);
@@ -35,6 +35,4 @@ const HelloTalk = (props: {
     if (!isPending) invalidate('/v1/runs', '/v1/agents');
   }, [isPending, onState]);
   return <Conversation talk={talk} editable={false} empty={null} />;
-};
-
-export default HelloTalk;
+}

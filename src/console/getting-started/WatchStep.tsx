@@ -87,7 +87,7 @@ const Replay = ({ run }: { run: Run }) => {
         </div>
       </Scroller>
       <div className="row">
-        <code className={css.now} data-testid="guide-state">
+        <code style={{ minWidth: '20ch' }} data-testid="guide-state">
           {states}
         </code>
         <Button icon="refresh" disabled={!isOver} onClick={again}>
@@ -104,12 +104,10 @@ const Replay = ({ run }: { run: Run }) => {
 const NEWEST = newestRuns({}, 1);
 
 /** Replays the newest run. */
-const WatchStep = () => {
+export default function WatchStep() {
   const t = useTexts(texts);
   const newest = useResource(NEWEST).data;
   const run = newest?.items[0];
   if (run) return <Replay key={run.run_id} run={run} />;
   return newest ? <p className="soft">{t('watch.none')}</p> : null;
-};
-
-export default WatchStep;
+}

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { type Guarded, number, object, optional, text } from '../data/guard.ts';
+import { number, object, optional, text } from '../data/guard.ts';
 import { type Meta, sourceState } from '../data/meta.ts';
 import { type Resource, useResource, useWhile } from '../data/queries.ts';
 import { metaOf, recordsOf } from '../data/records.ts';
@@ -15,7 +15,7 @@ export type Done = Readonly<Record<Step, boolean>>;
 const EVERY = 5000;
 
 const RunCount = object({ total: number });
-const runCount: Resource<Guarded<typeof RunCount>> = {
+const runCount: Resource<ReturnType<typeof RunCount>> = {
   path: '/v1/runs',
   query: { limit: 1 },
   guard: RunCount,

@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'react';
-import { Button } from '../design/Button.tsx';
+import { Button, IconButton } from '../design/Button.tsx';
+import { FilterSelect } from '../design/Field.tsx';
 import { EmptyState } from '../design/Notice.tsx';
 import { Scroller } from '../design/Scroller.tsx';
-import { useTexts } from '../i18n/locale.ts';
+import { useFormat, useTexts } from '../i18n/locale.ts';
 import { BulkBar } from './BulkBar.tsx';
 import { ColumnMenu, useColumnChoice } from './ColumnMenu.tsx';
 import { type Filter, FilterBar } from './FilterBar.tsx';
-import { Foot } from './Foot.tsx';
 import { Freshness } from './Freshness.tsx';
 import css from './List.module.css';
 import type { ListProps } from './list-props.ts';
@@ -14,8 +14,45 @@ import { chosenColumns, SIZES } from './list-state.ts';
 import { SearchBox } from './SearchBox.tsx';
 import { Table } from './Table.tsx';
 import listTexts from './texts.json' with { type: 'json' };
-import { useList } from './use-list.ts';
+import { type Listed, useList } from './use-list.ts';
 import { useQueryState } from './use-query-state.ts';
+
+const Foot = <Row,>({ listed }: { listed: Listed<Row> }) => {
+  const t = useTexts(listTexts);
+  const format = useFormat();
+  const { page, size } = listed.state;
+  const count = listed.found.length;
+  const [from, to] = [(page - 1) * size + 1, Math.min(page * size, count)];
+  return (
+    <div className="row end small number">
+      <FilterSelect
+        label={t('perPage')}
+        value={String(size)}
+        options={SIZES.map((known) => [String(known), String(known)])}
+        onChange={(value) => listed.change({ size: Number(value) })}
+      />
+      <span>
+        {t('range', { from: format.number(from), to: format.number(to), count: format.number(count) })}
+      </span>
+      <span className="row">
+        <IconButton
+          small
+          icon="chevronLeft"
+          label={t('previous')}
+          disabled={page <= 1}
+          onClick={() => listed.change({ page: page - 1 })}
+        />
+        <IconButton
+          small
+          icon="chevronRight"
+          label={t('next')}
+          disabled={to >= count}
+          onClick={() => listed.change({ page: page + 1 })}
+        />
+      </span>
+    </div>
+  );
+};
 
 const NO_KEYS: readonly string[] = [];
 const NO_FILTERS: readonly Filter[] = [];

@@ -31,16 +31,21 @@ export type ListScreenProps<Row, K extends string> = Omit<
   /** or the pages of a list of the service, with those of their rows that are listed. */
   pages?: Pages<Row>;
   isSearchedHere?: boolean;
+  isRanked?: boolean;
   rows?: readonly Row[];
   /** Keeps its identity while the columns are the same. */
   columns: ColumnsOf<Row, K>;
   filters?: (t: Say<K>) => readonly Filter[];
+  /** Content next to the filters. */
+  controls?: ReactNode;
   /** Number in the title, by default that of the rows. */
   count?: string | undefined;
   /** Actions of the screen. */
   head?: ReactNode;
   /** The action of the empty screen. */
   first?: ReactNode;
+  /** Shown without rows, by default the texts of the screen and the action. */
+  empty?: ReactNode;
   /** The list takes the height of the window. */
   fills?: boolean;
   /** Content above the list. */
@@ -69,8 +74,9 @@ const useFitting = <Row,>(columns: readonly Column<Row>[]): readonly Column<Row>
  * <ListScreen name="users" texts={texts} pages={pages} columns={columnsOf} rowId={({ id }) => id} />
  */
 export const ListScreen = <Row, K extends string>(props: ListScreenProps<Row, K | ListKeys>) => {
-  const { texts, query, off, pages, isSearchedHere, rows, columns, filters, count, ...rest } = props;
-  const { head, first, fills, above, instead, children, ...list } = rest;
+  const { texts, query, off, pages, isSearchedHere, isRanked, rows, columns, filters, count, ...rest } =
+    props;
+  const { controls, head, first, fills, above, instead, children, ...list } = rest;
   const t = useTexts(texts);
   const say: Say<ListKeys> = t;
   const format = useFormat();
@@ -78,8 +84,9 @@ export const ListScreen = <Row, K extends string>(props: ListScreenProps<Row, K 
     ...list,
     columns: useFitting(useColumns(texts, columns)),
     filterBy: useMemo(() => filters?.(t), [filters, t]) ?? list.filterBy ?? NO_FILTERS,
+    filters: controls,
     searchPlaceholder: say('search'),
-    empty: (
+    empty: props.empty || (
       <EmptyState title={say('empty.title')} actions={first}>
         {say('empty.text')}
       </EmptyState>
@@ -92,7 +99,13 @@ export const ListScreen = <Row, K extends string>(props: ListScreenProps<Row, K 
       {above}
       {instead ||
         (pages ? (
-          <PagedList {...shared} pages={pages} rows={all} isSearchedHere={isSearchedHere === true} />
+          <PagedList
+            {...shared}
+            pages={pages}
+            rows={all}
+            isSearchedHere={isSearchedHere}
+            isRanked={isRanked}
+          />
         ) : (
           query && (
             <Loaded query={query} off={off}>

@@ -64,9 +64,9 @@ export const PagedList = <Row,>({
 }: Omit<ListProps<Row>, 'rows' | 'fresh' | 'unpaged' | 'isPaged' | 'after'> & {
   pages: Pages<Row>;
   /** The order has no index: the service sorts a limited number of rows. */
-  isRanked?: boolean;
+  isRanked?: boolean | undefined;
   /** The service cannot search or sort the list, so the console does so with the loaded rows. */
-  isSearchedHere?: boolean;
+  isSearchedHere?: boolean | undefined;
   /** The loaded rows to list, by default all. */
   rows?: readonly Row[];
 }) => (

@@ -6,9 +6,18 @@ import { useIsScreen } from '../navigation/screen-paths.ts';
 import { type Column, textIn } from './column.ts';
 import css from './List.module.css';
 import type { TableProps } from './list-props.ts';
-import { Marked } from './Marked.tsx';
+import { highlighted } from './match.ts';
 import { RowMenu } from './RowMenu.tsx';
 import listTexts from './texts.json' with { type: 'json' };
+
+/** A text with the matches of the search highlighted. */
+const Marked = ({ text, tokens }: { text: string; tokens: readonly string[] }) => {
+  let at = 0;
+  return highlighted(text, tokens).map((part) => {
+    at += part.text.length;
+    return part.hit ? <mark key={at}>{part.text}</mark> : <span key={at}>{part.text}</span>;
+  });
+};
 
 type RowProps<R> = TableProps<R> & { row: R; showsCheck: boolean; onHover: () => void };
 

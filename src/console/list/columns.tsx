@@ -1,10 +1,22 @@
+import type { ReactNode } from 'react';
 import type { DataColumn } from '../design/DataTable.tsx';
+import { ScreenLink } from '../navigation/links.tsx';
 import type { Column } from './column.ts';
 
 /** Parts of columns that many lists have. */
 
 /** The first column of a list. */
 export const FIRST = { always: true, shortened: true } as const;
+
+type OfAgent = { agent_id: string | undefined };
+
+/** The agent of a row, with a link to it. */
+export const AGENT_CELL = {
+  shortened: true,
+  value: ({ agent_id }: OfAgent) => agent_id,
+  cell: ({ agent_id: id }: OfAgent, mark: (text: string) => ReactNode) =>
+    id === undefined ? '—' : <ScreenLink to={`/agents/${encodeURIComponent(id)}`}>{mark(id)}</ScreenLink>,
+} as const;
 
 /** The number of agents that use an entry, with their ids in the tooltip. */
 export const agentsCell = <Row extends { agents: readonly string[] }>(none?: string) => ({

@@ -91,7 +91,7 @@ export const Frame = (props: {
     return () => element?.removeEventListener('wheel', onWheel);
   }, [go]);
   return (
-    <div className={`column ${css.place}`}>
+    <div className="column" style={{ height: '100%' }}>
       <div className={`bar ${css.bar}`}>
         {props.bar}
         <span className="push" />

@@ -9,16 +9,13 @@ import texts from './texts.json' with { type: 'json' };
 const intoView = (item: HTMLElement | null): void => item?.scrollIntoView({ block: 'nearest' });
 
 /** The steps of an actor, with navigation to any earlier moment. */
-export const PathPanel = ({
-  actor,
-  at,
-  onGo,
-}: {
+export const PathPanel = (props: {
   actor: Pick<Actor, 'steps' | 'isCut'>;
   /** Number of steps taken at the displayed moment; undefined for now. */
   at: number | undefined;
   onGo: (at: number | undefined) => void;
 }) => {
+  const { actor, at, onGo } = props;
   const t = useTexts(texts);
   const format = useFormat();
   const { steps, isCut } = actor;

@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { Chart as ChartData } from '../../schema/chart.ts';
 import { useResource } from '../data/queries.ts';
 import { Card } from '../design/Layout.tsx';
@@ -13,14 +13,35 @@ import { Chart } from './Chart.tsx';
 import { shownIn } from './chart.ts';
 import { useCharts } from './charts.ts';
 import { Frame, SMALLEST_COMPACT } from './Frame.tsx';
+import { paceFor } from './pace.ts';
 import { momentOf } from './path.ts';
 import css from './ThreadChart.module.css';
 import texts from './texts.json' with { type: 'json' };
 import { currentRun, loggedId, type ShownRun, shownRun } from './thread-run.ts';
 import { useFeed, useKnown } from './use-feed.ts';
-import { usePaced } from './use-paced.ts';
 
 /** The statechart of the current run, next to a conversation. */
+
+/**
+ * Follows a growing number so that each step can be seen, although a run may take many steps within a millisecond. The
+ * follower catches up with a long backlog.
+ */
+
+/** @param from the number to begin at */
+const usePaced = (count: number, from: number): number => {
+  const [at, setAt] = useState(from);
+  const shown = Math.min(at, count);
+  useEffect(() => {
+    if (shown >= count) return undefined;
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
+      setAt(count);
+      return undefined;
+    }
+    const timer = setTimeout(() => setAt(shown + 1), paceFor(count - shown));
+    return () => clearTimeout(timer);
+  }, [shown, count]);
+  return shown;
+};
 
 const useShownRun = (threadId: string): ShownRun | undefined => {
   const feed = useFeed({ thread: threadId });
@@ -48,7 +69,7 @@ const Moving = ({ chart, run: { actor, known } }: { chart: ChartData; run: Shown
   );
 };
 
-const ThreadChart = ({ threadId }: { threadId: string }) => {
+export default function ThreadChart({ threadId }: { threadId: string }) {
   const t = useTexts(texts);
   const chart = useCharts('run')?.compact.at(-1);
   const run = useShownRun(threadId);
@@ -72,6 +93,4 @@ const ThreadChart = ({ threadId }: { threadId: string }) => {
       )}
     </Card>
   );
-};
-
-export default ThreadChart;
+}

@@ -1,4 +1,4 @@
-import { flag, type Guard, list, number, object, text, withDefault } from '../data/guard.ts';
+import { fields, flag, type Guard, list, number, object, text, withDefault } from '../data/guard.ts';
 
 /** Live actors as reported by their stream. Pure: frames in, changes out. */
 
@@ -30,9 +30,7 @@ export type Actor = {
 };
 
 const LiveActor = object({
-  id: text,
-  machine: text,
-  state: text,
+  ...fields(text, 'id', 'machine', 'state'),
   since: number,
   parent: withDefault<string | null>(text, null),
   children: withDefault(list(text), []),
@@ -41,12 +39,7 @@ const LiveActor = object({
 type LiveActor = ReturnType<typeof LiveActor>;
 
 const Transition = object({
-  actor: text,
-  machine: text,
-  from: text,
-  event: text,
-  to: text,
-  transition: text,
+  ...fields(text, 'actor', 'machine', 'from', 'event', 'to', 'transition'),
   time: number,
 });
 const Ended = object({ actor: text, machine: text, state: text, time: number });

@@ -1,5 +1,15 @@
 import type { ChartLevels } from '../../schema/chart.ts';
-import { anyObject, flag, type Guard, list, number, object, ShapeError, text } from '../data/guard.ts';
+import {
+  anyObject,
+  fields,
+  flag,
+  type Guard,
+  list,
+  number,
+  object,
+  ShapeError,
+  text,
+} from '../data/guard.ts';
 
 /** Guards for charts that the service provides at run time, instead of those built into the console. */
 
@@ -26,14 +36,12 @@ const Chart = object({
   states: list(
     object({
       ...box,
-      path: text,
-      name: text,
+      ...fields(text, 'path', 'name', 'about'),
       tint: oneOf('plain', 'created', 'running', 'waiting', 'done', 'completed', 'failed', 'cancelled'),
       open: flag,
       final: flag,
       hidden: list(text),
       rows,
-      about: text,
     }),
   ),
   arrows: list(

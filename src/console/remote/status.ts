@@ -1,7 +1,6 @@
 import {
   anything,
   flag,
-  type Guarded,
   isObject,
   type JsonObject,
   object,
@@ -23,7 +22,7 @@ const Status = object({
   card_url: optional(text),
   card: anything,
 });
-export type RemoteStatus = Guarded<typeof Status>;
+export type RemoteStatus = ReturnType<typeof Status>;
 
 export const remoteStatus = (server: string, every?: number): Resource<RemoteStatus> => ({
   path: pathOf`/v1/a2a-servers/${server}/status`,

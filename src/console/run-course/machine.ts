@@ -1,4 +1,4 @@
-import { type Guarded, list, object, optional, text, withDefault } from '../data/guard.ts';
+import { list, object, optional, text, withDefault } from '../data/guard.ts';
 import type { Resource } from '../data/queries.ts';
 
 /** The run machine as described by the service, used to find the transitions between two states of a run. */
@@ -7,8 +7,8 @@ const State = object({ path: text, initial: optional(text) });
 /** `from` is empty for transitions of the whole machine. */
 const Transition = object({ id: text, from: withDefault(text, ''), to: optional(text), event: text });
 const Machine = object({ name: text, states: list(State), transitions: list(Transition) });
-export type Machine = Guarded<typeof Machine>;
-type Transition = Guarded<typeof Transition>;
+export type Machine = ReturnType<typeof Machine>;
+type Transition = ReturnType<typeof Transition>;
 
 export const machines: Resource<Machine[]> = { path: '/v1/system/machines', guard: list(Machine) };
 

@@ -12,7 +12,9 @@ export const TicketContent = ({ ticket, onSeen }: { ticket: Ticket; onSeen?: (()
   const below = ticket.tickets ?? [];
   return (
     <>
-      {ticket.message !== undefined && <p className={css.message}>{visibleText(ticket.message)}</p>}
+      {ticket.message !== undefined && (
+        <p style={{ overflowWrap: 'anywhere' }}>{visibleText(ticket.message)}</p>
+      )}
       <WholeJson value={ticket.arguments} onSeen={below.length === 0 ? onSeen : undefined} />
       {below.map((one, at) => (
         <section key={one.id} className={css.below}>

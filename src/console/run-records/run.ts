@@ -2,7 +2,7 @@ import { outcomeOf } from '../../schema/run-query.ts';
 import { CutOff } from '../data/cut-off.ts';
 import {
   anything,
-  type Guarded,
+  fields,
   isObject,
   list,
   number,
@@ -20,72 +20,48 @@ import type texts from './texts.json';
 /** Runs as the service reports them. Times are in seconds, those of tickets and `_ms` in milliseconds. */
 
 const TicketBelow = object({
-  id: text,
-  tool: text,
+  ...fields(text, 'id', 'tool', 'agent_id', 'resume_mode'),
   arguments: anything,
-  agent_id: text,
-  resume_mode: text,
   digest: optional(text),
   deciders: optional(text),
 });
 
 const Ticket = object({
-  ticket_id: text,
-  tool_call_id: text,
-  tool_name: text,
+  ...fields(text, 'ticket_id', 'tool_call_id', 'tool_name', 'resume_mode'),
   arguments: anything,
-  resume_mode: text,
-  reason: optional(text),
-  message: optional(text),
-  digest: optional(text),
+  ...fields(optional(text), 'reason', 'message', 'digest', 'deciders'),
   tickets: optional(list(TicketBelow)),
-  deciders: optional(text),
   updated_at: number,
 });
-export type Ticket = Guarded<typeof Ticket>;
+export type Ticket = ReturnType<typeof Ticket>;
 
 const Waiting = object({ reason: text, tickets: withDefault(list(Ticket), []), message: optional(text) });
 
 const Termination = object({ type: text, value: anything });
 
 const Trace = object({
-  origin: withDefault(text, ''),
-  adapter: withDefault(text, ''),
-  run_mode: withDefault(text, ''),
+  ...fields(withDefault(text, ''), 'origin', 'adapter', 'run_mode'),
   parent_tool_call_id: optional(text),
 });
 
 export const Run = object({
-  run_id: text,
-  thread_id: text,
-  agent_id: text,
-  parent_run_id: optional(text),
-  resolution_id: optional(text),
-  user: optional(text),
-  status: text,
+  ...fields(text, 'run_id', 'thread_id', 'agent_id', 'status'),
+  ...fields(optional(text), 'parent_run_id', 'resolution_id', 'user', 'final_output', 'dispatch_id'),
   termination_reason: optional(Termination),
-  final_output: optional(text),
   structured_output: anything,
-  output_repairs: optional(number),
+  ...fields(optional(number), 'output_repairs', 'started_at', 'finished_at', 'started_at_ms'),
   error_payload: optional(object({ message: text })),
-  dispatch_id: optional(text),
   waiting: optional(Waiting),
   activation: optional(object({ trace: optional(Trace) })),
   created_at: number,
-  started_at: optional(number),
-  finished_at: optional(number),
-  started_at_ms: optional(number),
-  finished_at_ms: optional(number),
+  ...fields(optional(number), 'finished_at_ms', 'cost_usd'),
   updated_at: number,
-  steps: withDefault(number, 0),
-  input_tokens: withDefault(number, 0),
-  output_tokens: withDefault(number, 0),
+  ...fields(withDefault(number, 0), 'steps', 'input_tokens', 'output_tokens'),
   cut_off: optional(CutOff),
-  cost_usd: optional(number),
   preview: optional(text),
   state: anything,
 });
-export type Run = Guarded<typeof Run>;
+export type Run = ReturnType<typeof Run>;
 
 export const runOf = (id: string): Resource<Run> => ({ path: pathOf`/v1/runs/${id}`, guard: Run });
 

@@ -1,22 +1,12 @@
 import { useState } from 'react';
-import {
-  anyObject,
-  anything,
-  type Guarded,
-  isObject,
-  list,
-  number,
-  object,
-  optional,
-  text,
-} from '../data/guard.ts';
+import { anyObject, anything, isObject, list, number, object, optional, text } from '../data/guard.ts';
 import { type Resource, useResource } from '../data/queries.ts';
 import { redactText } from '../data/redact-text.ts';
 import { pathOf } from '../data/request.ts';
 import { Button } from '../design/Button.tsx';
 import { Chip } from '../design/Chip.tsx';
 import { Json } from '../design/Json.tsx';
-import { Facts } from '../design/Layout.tsx';
+import { Facts, Section } from '../design/Layout.tsx';
 import { Loaded } from '../design/Loaded.tsx';
 import { Segmented } from '../design/Segmented.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
@@ -40,7 +30,7 @@ const Inference = object({
   response: optional(Sent),
 });
 
-const inferenceOf = (runId: string, step: number): Resource<Guarded<typeof Inference>> => ({
+const inferenceOf = (runId: string, step: number): Resource<ReturnType<typeof Inference>> => ({
   path: pathOf`/v1/runs/${runId}/inferences/${String(step)}`,
   guard: Inference,
 });
@@ -98,8 +88,7 @@ const Input = ({ recorded }: { recorded: Recorded }) => {
         </details>
       )}
       {tools.length > 0 && <Tools tools={tools} />}
-      <section className="section" aria-label={t('input.messages')}>
-        <h3>{t('input.messages')}</h3>
+      <Section title={t('input.messages')}>
         {omitted > 0 && <p className="quiet">{t('input.omitted', { count: format.number(omitted) })}</p>}
         {earlier > 0 && (
           <Button small onClick={() => setWhole(true)}>
@@ -108,7 +97,7 @@ const Input = ({ recorded }: { recorded: Recorded }) => {
         )}
         {messages.length === 0 && <p className="quiet">{t('input.none')}</p>}
         <Transcript messages={messages.slice(earlier)} place="inference" />
-      </section>
+      </Section>
     </>
   );
 };

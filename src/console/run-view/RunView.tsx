@@ -57,7 +57,7 @@ export const RunView = (props: {
           />
         )}
       </div>
-      <div className={`stack ${css.side}`}>
+      <div className="stack" style={{ gap: 16 }}>
         {span && !props.content && (
           <SpanPanel story={shown} span={span} at={isOther ? undefined : at} isOwn={!isOther} />
         )}

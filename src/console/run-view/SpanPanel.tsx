@@ -1,19 +1,25 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { isObject } from '../data/guard.ts';
+import { useResource } from '../data/queries.ts';
 import { redactText } from '../data/redact-text.ts';
 import { Chip } from '../design/Chip.tsx';
 import { Diff } from '../design/Diff.tsx';
 import { Json } from '../design/Json.tsx';
-import { Facts } from '../design/Layout.tsx';
-import { Notice } from '../design/Notice.tsx';
+import { Facts, Section } from '../design/Layout.tsx';
+import { Notice, SkeletonRows } from '../design/Notice.tsx';
 import { useNow } from '../design/Time.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
+import { Chart } from '../live-charts/Chart.tsx';
+import { litBy } from '../live-charts/chart.ts';
+import { useCharts } from '../live-charts/charts.ts';
+import { Frame, SMALLEST_COMPACT } from '../live-charts/Frame.tsx';
+import { momentOf } from '../live-charts/path.ts';
 import { ScreenLink } from '../navigation/links.tsx';
+import { createWays, machines } from '../run-course/machine.ts';
 import { deciderIn } from '../run-records/decider.ts';
 import { runHref } from '../run-records/run.ts';
 import { InferencePanel } from './InferencePanel.tsx';
-import { PartChart } from './PartChart.tsx';
-import { partsOf } from './parts.ts';
+import { type Part, partAt, partsOf, stepsOf } from './parts.ts';
 import css from './RunView.module.css';
 import { isWaiting, type Span, toolName, waitedIn } from './span.ts';
 import type { Story } from './story.ts';
@@ -22,12 +28,40 @@ import { Usage } from './Usage.tsx';
 
 /** The details of the selected span. */
 
-const Section = ({ title, children }: { title: string; children: ReactNode }) => (
-  <section className="section" aria-label={title}>
-    <h3>{title}</h3>
-    {children}
-  </section>
-);
+const useWays = (machine: Part['machine']) => {
+  const found = useResource(machines).data?.find(({ name }) => name === machine);
+  return useMemo(() => found && createWays(found), [found]);
+};
+
+/** A call or a dispatch in the chart of its machine, with the path so far. */
+const PartChart = ({ part, at }: { part: Part; at: number }) => {
+  const t = useTexts(texts);
+  const charts = useCharts(part.machine);
+  const ways = useWays(part.machine);
+  const chart = charts?.compact.at(-1);
+  if (charts === undefined) return <SkeletonRows rows={4} />;
+  const now = partAt(part, at);
+  if (!chart || !now) return <Notice title={t('chart.failed')}>{null}</Notice>;
+  const steps = ways ? stepsOf(part, now.moves, ways) : [];
+  const { passed } = momentOf(chart, { steps, state: [] }, undefined);
+  return (
+    <div style={{ height: 360 }} data-testid="part-statechart" data-state={now.state}>
+      <Frame
+        size={chart}
+        smallest={SMALLEST_COMPACT}
+        focus={chart.states.find(({ path }) => path === now.state)}
+        bar={<code>{now.state}</code>}
+      >
+        <Chart
+          chart={chart}
+          label={`${t('chart')}: ${now.state}`}
+          lit={litBy(chart, [now.state])}
+          passed={passed}
+        />
+      </Frame>
+    </div>
+  );
+};
 
 const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
 

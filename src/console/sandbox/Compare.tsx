@@ -22,7 +22,7 @@ const Side = (props: { title: string; preview: Preview }) => {
 };
 
 /** Sends one prompt to the draft and to the published agent, and shows the responses side by side. */
-const Compare = (props: { draft: Draft; storedId: string; onClose: () => void }) => {
+export default function Compare(props: { draft: Draft; storedId: string; onClose: () => void }) {
   const t = useTexts(texts);
   const draft = usePreview(props.draft);
   const published = usePublished(props.storedId);
@@ -46,6 +46,4 @@ const Compare = (props: { draft: Draft; storedId: string; onClose: () => void })
       />
     </Dialog>
   );
-};
-
-export default Compare;
+}

@@ -25,7 +25,7 @@ const schemaOf = (names: readonly string[]) => ({
 });
 
 /** The form of one preset: its name, the user that the agent talks with, and the values of the prompt's variables. */
-const PresetDialog = (props: {
+export default function PresetDialog(props: {
   preset: Preset;
   /** Names of the other presets. */
   others: readonly string[];
@@ -34,7 +34,7 @@ const PresetDialog = (props: {
   /** Undefined for a new preset. */
   onRemove: (() => void) | undefined;
   onClose: () => void;
-}) => {
+}) {
   const t = useTexts(texts);
   const { preset, others, variables, onDone, onRemove, onClose } = props;
   const [value, change] = useState<JsonObject>(preset);
@@ -73,6 +73,4 @@ const PresetDialog = (props: {
       onClose={onClose}
     />
   );
-};
-
-export default PresetDialog;
+}

@@ -11,7 +11,6 @@ import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { TraceView } from '../run-view/RunView.tsx';
 import { recentRuns, type TracedRun } from '../trace-records/traces.ts';
-import css from './Sandbox.module.css';
 import texts from './texts.json' with { type: 'json' };
 
 const RunButton = (props: { run: TracedRun; isChosen: boolean; onChoose: () => void }) => {
@@ -40,7 +39,9 @@ const Events = ({ runId }: { runId: string }) => {
   return (
     <section className="stack" data-testid="recent-traces-events" aria-label={t('events')}>
       <div className="row">
-        <h3 className={`grow ${css.title}`}>{t('events')}</h3>
+        <h3 className="grow" style={{ fontSize: 13 }}>
+          {t('events')}
+        </h3>
         <ScreenLink to={`/runs/${encodeURIComponent(runId)}`}>{t('run.open')}</ScreenLink>
         <FixtureButton runId={runId} />
       </div>
@@ -50,7 +51,7 @@ const Events = ({ runId }: { runId: string }) => {
 };
 
 /** The traced runs of an agent, and the trace of the selected run. */
-const RecentRuns = ({ agentId, onClose }: { agentId: string; onClose: () => void }) => {
+export default function RecentRuns({ agentId, onClose }: { agentId: string; onClose: () => void }) {
   const t = useTexts(texts);
   const resource = recentRuns(agentId);
   const query = useResource(resource);
@@ -59,7 +60,11 @@ const RecentRuns = ({ agentId, onClose }: { agentId: string; onClose: () => void
   const runs = query.data?.runs ?? [];
   return (
     <>
-      <div className={css.scrim} data-testid="recent-traces-scrim" onPointerUp={onClose} />
+      <div
+        style={{ inset: 0, position: 'fixed', zIndex: 149 }}
+        data-testid="recent-traces-scrim"
+        onPointerUp={onClose}
+      />
       <Drawer title={t('runs.of', { agent: agentId })} onClose={onClose}>
         <div className="stack" data-wide data-testid="recent-traces-drawer">
           {isOff && (
@@ -91,6 +96,4 @@ const RecentRuns = ({ agentId, onClose }: { agentId: string; onClose: () => void
       </Drawer>
     </>
   );
-};
-
-export default RecentRuns;
+}

@@ -1,4 +1,4 @@
-import { anyObject, type Guarded, list, object, text, withDefault } from '../data/guard.ts';
+import { anyObject, list, object, text, withDefault } from '../data/guard.ts';
 import type { Draft } from '../data/spec.ts';
 import { KEYS, readJson, writeKey } from '../data/storage.ts';
 
@@ -16,7 +16,7 @@ export const Preset = object({
   persona: withDefault(text, ''),
   variables: withDefault(texts, {}),
 });
-export type Preset = Guarded<typeof Preset>;
+export type Preset = ReturnType<typeof Preset>;
 
 const Presets = list(Preset);
 

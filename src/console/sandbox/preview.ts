@@ -1,4 +1,4 @@
-import { type Guarded, isObject, list, object, optional, text } from '../data/guard.ts';
+import { isObject, list, object, optional, text } from '../data/guard.ts';
 import type { Draft } from '../data/spec.ts';
 
 /** The part of a draft that a preview sends, and facts about the model that will respond. */
@@ -37,13 +37,13 @@ export const blockedBy = (draft: Draft, localKind: string | undefined): Blocked 
 };
 
 export const Model = object({ id: text, provider_id: text });
-export type Model = Guarded<typeof Model>;
+export type Model = ReturnType<typeof Model>;
 
 export const Pool = object({ id: text, members: list(object({ model_id: text })) });
-export type Pool = Guarded<typeof Pool>;
+export type Pool = ReturnType<typeof Pool>;
 
 export const Provider = object({ id: text, adapter: optional(text) });
-export type Provider = Guarded<typeof Provider>;
+export type Provider = ReturnType<typeof Provider>;
 
 /** The models that an id refers to: the model itself, or the members of a pool. */
 export const modelsBehind = (id: string, models: readonly Model[], pools: readonly Pool[]): Model[] => {

@@ -62,7 +62,8 @@ export const ConnectionDot = () => {
       <Popover.Target>
         <button
           type="button"
-          className={`row center push fixed ${css.dot}`}
+          className="row center push fixed"
+          style={{ height: 24, width: 24 }}
           aria-label={t('shell.connection', { status: label })}
         >
           <Dot tone={tone} />

@@ -7,9 +7,7 @@ import { useAtom } from '../data/use-atom.ts';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { screenAt } from './crumbs.ts';
-import { IdentityNotice } from './IdentityNotice.tsx';
-import { MemberNotice } from './MemberNotice.tsx';
-import { OpenNotice } from './OpenNotice.tsx';
+import { Notices } from './Notices.tsx';
 import { Palette } from './Palette.tsx';
 import css from './Shell.module.css';
 import { ShortcutHelp } from './ShortcutHelp.tsx';
@@ -113,7 +111,7 @@ const Framed = (props: {
   useNotifications();
   usePreload(screens);
   return (
-    <div className={css.shell}>
+    <div style={{ display: 'flex', height: '100%' }}>
       <a className={css.skip} href="#content">
         {t('shell.skip')}
       </a>
@@ -131,9 +129,7 @@ const Framed = (props: {
           onPalette={() => setOverlay('palette')}
           onKeys={help}
         />
-        <OpenNotice />
-        <MemberNotice />
-        <IdentityNotice />
+        <Notices />
         <main className={css.main} id="content" tabIndex={-1}>
           <Content screen={screen} allowed={screens} />
           {/* A screen that is being loaded has no heading yet. */}

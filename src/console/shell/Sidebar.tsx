@@ -17,15 +17,8 @@ import shellTexts from './texts.json' with { type: 'json' };
 
 const GROUPS: readonly Group[] = ['home', 'build', 'models', 'evaluate', 'access', 'system'];
 
-const NavLink = ({
-  screen,
-  isHere,
-  badge,
-}: {
-  screen: Screen;
-  isHere: boolean;
-  badge: Badge | undefined;
-}) => {
+const NavLink = (props: { screen: Screen; isHere: boolean; badge: Badge | undefined }) => {
+  const { screen, isHere, badge } = props;
   const t = useTexts(shellTexts);
   if (!screen.nav) return null;
   return (
@@ -52,7 +45,7 @@ const Nav = ({ screens }: { screens: readonly Screen[] }) => {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const badges = useBadges();
   return (
-    <nav className={css.nav} aria-label={t('shell.nav')}>
+    <nav style={{ flex: 1, overflowY: 'auto', padding: '2px 8px 8px' }} aria-label={t('shell.nav')}>
       {GROUPS.map((group) => {
         const own = screens.filter(({ nav }) => nav?.group === group);
         if (own.length === 0) return null;
@@ -124,7 +117,9 @@ export const Sidebar = (props: {
           <img src={mark} width={24} height={24} alt="" />
           {!isRail && (
             <>
-              <span className={`${css.name} cut`}>Troupe</span>
+              <span className="cut" style={{ fontSize: 15, fontWeight: 650 }}>
+                Troupe
+              </span>
               {props.title && <span className="badge tint push cut">{props.title}</span>}
               <ConnectionDot />
             </>

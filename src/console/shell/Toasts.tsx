@@ -32,7 +32,7 @@ const OneToast = ({ toast, paused }: { toast: Toast; paused: boolean }) => {
   return (
     <div role="alert" className={`${css.toast} tone`} data-tone={kind} data-testid={`toast-${kind}`}>
       <Icon name={ICONS[kind]} />
-      <div className={css.text}>
+      <div style={{ color: 'var(--text)', flex: 1, padding: '3px 0' }}>
         <span className="visually-hidden">{own(TONES[kind])}: </span>
         <span>{text}</span>
         {times > 1 && <span className="quiet"> ×{times}</span>}

@@ -1,21 +1,47 @@
+import { Menu } from '@mantine/core';
 import { useRouterState } from '@tanstack/react-router';
 import { panelOpen, setPanelOpen } from '../assistant-chat/state.ts';
 import { useAtom } from '../data/use-atom.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
+import { chooseGuide } from '../getting-started/choice.ts';
 import { locale, setLocale, useTexts } from '../i18n/locale.ts';
 import { entryNames } from '../navigation/entry-names.ts';
-import { ScreenLink } from '../navigation/links.tsx';
+import { ScreenLink, useGo } from '../navigation/links.tsx';
 import { useIsScreen } from '../navigation/screen-paths.ts';
 import { Account } from './Account.tsx';
 import { Bell } from './Bell.tsx';
 import { crumbsOf } from './crumbs.ts';
-import { HelpMenu } from './HelpMenu.tsx';
 import { Keys } from './Keys.tsx';
 import type { Screen } from './screen.ts';
 import css from './Topbar.module.css';
 import shellTexts from './texts.json' with { type: 'json' };
 import { cycleTheme, theme } from './theme.ts';
+
+/** The guide, the manual and the shortcuts. */
+const HelpMenu = ({ onKeys }: { onKeys: () => void }) => {
+  const t = useTexts(shellTexts);
+  const go = useGo();
+  const showGuide = (): void => {
+    chooseGuide('shown');
+    go('/');
+  };
+  return (
+    <Menu>
+      <Menu.Target>
+        <IconButton icon="help" label={t('help.title')} />
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={showGuide}>{t('help.guide')}</Menu.Item>
+        {/* The manual consists of documents of the service, not of screens. */}
+        <Menu.Item component="a" href="/docs">
+          {t('shell.docs')}
+        </Menu.Item>
+        <Menu.Item onClick={onKeys}>{t('keys.title')}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+};
 
 const Breadcrumb = ({ screens }: { screens: readonly Screen[] }) => {
   const t = useTexts(shellTexts);

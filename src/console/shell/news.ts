@@ -1,14 +1,14 @@
-import { type Guarded, list, number, object, optional, text } from '../data/guard.ts';
+import { list, number, object, optional, text } from '../data/guard.ts';
 import { undecidedIn, type Waiting } from '../run-records/waiting.ts';
 import type { News } from './notifications.ts';
 
 /** Notifications from the differences between two reads of a resource. */
 
 export const AuditLines = object({ items: list(object({ id: text, actor: text, resource: text })) });
-type AuditLines = Guarded<typeof AuditLines>;
+type AuditLines = ReturnType<typeof AuditLines>;
 
 export const Actors = object({ items: list(object({ id: text, state: text })) });
-type Actors = Guarded<typeof Actors>;
+type Actors = ReturnType<typeof Actors>;
 
 export const EvalRuns = object({
   runs: list(
@@ -21,7 +21,7 @@ export const EvalRuns = object({
     }),
   ),
 });
-type EvalRuns = Guarded<typeof EvalRuns>;
+type EvalRuns = ReturnType<typeof EvalRuns>;
 
 /** More runs than before wait for a decision. */
 export const waitingNews = (before: Waiting, now: Waiting): News[] => {

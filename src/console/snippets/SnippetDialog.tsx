@@ -3,13 +3,11 @@ import { useTexts } from '../i18n/locale.ts';
 import { Snippets } from './Snippets.tsx';
 import texts from './texts.json' with { type: 'json' };
 
-const SnippetDialog = ({ agentId, onClose }: { agentId: string; onClose: () => void }) => {
+export default function SnippetDialog({ agentId, onClose }: { agentId: string; onClose: () => void }) {
   const t = useTexts(texts);
   return (
     <Dialog title={t('title', { agent: agentId })} size={720} onClose={onClose}>
       <Snippets agentId={agentId} />
     </Dialog>
   );
-};
-
-export default SnippetDialog;
+}

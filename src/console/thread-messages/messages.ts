@@ -1,15 +1,5 @@
 import type { InputBlock } from '../../schema/message.ts';
-import {
-  anyObject,
-  anything,
-  type Guarded,
-  list,
-  number,
-  object,
-  optional,
-  text,
-  withDefault,
-} from '../data/guard.ts';
+import { anyObject, anything, list, number, object, optional, text, withDefault } from '../data/guard.ts';
 import type { Resource } from '../data/queries.ts';
 import { pathOf, send } from '../data/request.ts';
 
@@ -28,7 +18,7 @@ export const Message = object({
   seq: number,
   created_at: number,
 });
-export type Message = Guarded<typeof Message>;
+export type Message = ReturnType<typeof Message>;
 
 export const MessagePage = object({
   messages: list(Message),

@@ -1,4 +1,4 @@
-import { type Guarded, list, number, object, optional, text, withDefault } from '../data/guard.ts';
+import { fields, list, number, object, optional, text, withDefault } from '../data/guard.ts';
 import type { Resource } from '../data/queries.ts';
 import { type Outgoing, pathOf, sendRaw } from '../data/request.ts';
 import { type Paged, pageOf } from '../list/pages.ts';
@@ -20,11 +20,11 @@ const TRACED = {
 };
 
 const TracedRun = object(TRACED);
-export type TracedRun = Guarded<typeof TracedRun>;
+export type TracedRun = ReturnType<typeof TracedRun>;
 
 /** A trace with its run, which a replay of an evaluation does not have. */
 const JoinedTrace = object({ ...TRACED, run: optional(Run) });
-export type JoinedTrace = Guarded<typeof JoinedTrace>;
+export type JoinedTrace = ReturnType<typeof JoinedTrace>;
 
 const JoinedPage = pageOf(JoinedTrace, 'runs');
 
@@ -62,21 +62,11 @@ export const recentRuns = (agentId: string): Resource<{ runs: TracedRun[] }> =>
 
 const TraceEvent = object({
   type: text,
-  agent_id: optional(text),
-  call_id: optional(text),
-  timestamp_ms: optional(number),
-  started_at_ms: optional(number),
-  ended_at_ms: optional(number),
-  duration_ms: optional(number),
-  step_index: optional(number),
-  name: optional(text),
-  model: optional(text),
-  error_type: optional(text),
-  input_tokens: optional(number),
-  output_tokens: optional(number),
-  cost_usd: optional(number),
+  ...fields(optional(text), 'agent_id', 'call_id', 'name', 'model', 'error_type'),
+  ...fields(optional(number), 'timestamp_ms', 'started_at_ms', 'ended_at_ms', 'duration_ms'),
+  ...fields(optional(number), 'step_index', 'input_tokens', 'output_tokens', 'cost_usd'),
 });
-export type TraceEvent = Guarded<typeof TraceEvent>;
+export type TraceEvent = ReturnType<typeof TraceEvent>;
 
 const PAGE = 1000;
 

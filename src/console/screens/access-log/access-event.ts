@@ -1,4 +1,4 @@
-import { type Guarded, list, number, object, optional, text, withDefault } from '../../data/guard.ts';
+import { fields, list, number, object, optional, text, withDefault } from '../../data/guard.ts';
 import type { Query } from '../../list/list-state.ts';
 import type { Paged, PageOf } from '../../list/pages.ts';
 import { instantText } from '../audit-log/audit-event.ts';
@@ -6,20 +6,12 @@ import { instantText } from '../audit-log/audit-event.ts';
 /** Events of the access log (identity.md 7), and their queries. */
 
 export const AccessEvent = object({
-  id: text,
-  ts: text,
-  kind: text,
-  scope: optional(text),
-  user: optional(text),
+  ...fields(text, 'id', 'ts', 'kind'),
+  ...fields(optional(text), 'scope', 'user', 'ip', 'route', 'reason', 'thread_id', 'run_id'),
   credential: optional(object({ kind: text, id: optional(text) })),
-  ip: optional(text),
-  route: optional(text),
-  reason: optional(text),
-  thread_id: optional(text),
-  run_id: optional(text),
   count: withDefault(number, 1),
 });
-export type AccessEvent = Guarded<typeof AccessEvent>;
+export type AccessEvent = ReturnType<typeof AccessEvent>;
 
 export const ACCESS_KINDS = [
   'sign_in',

@@ -2,7 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { adminAssistant, type BoundTool } from '../../assistant-chat/state.ts';
 import { statusOf } from '../../data/error.ts';
-import { invalidate, useResource } from '../../data/queries.ts';
+import { number, object, optional, text, withDefault } from '../../data/guard.ts';
+import { invalidate, type Resource, useResource } from '../../data/queries.ts';
 import { NamedRecord, recordsOf } from '../../data/records.ts';
 import { send } from '../../data/request.ts';
 import { capabilities } from '../../data/resources.ts';
@@ -16,19 +17,45 @@ import { Loaded } from '../../design/Loaded.tsx';
 import { toast, toastError } from '../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { UnsavedGuard } from '../../navigation/UnsavedGuard.tsx';
-import css from './Assistant.module.css';
-import {
-  AssistantConfig,
-  assistantConfig,
-  bodyOf,
-  bytesOf,
-  type Form,
-  formOf,
-  isChanged,
-  MOST_BYTES,
-  PATH,
-} from './assistant-settings.ts';
 import texts from './texts.json' with { type: 'json' };
+
+/** Settings of the assistant. A save sends the revision on which it is based. */
+
+const AssistantConfig = object({
+  policy_prompt: withDefault(text, ''),
+  model_id: optional(text),
+  revision: number,
+});
+type AssistantConfig = ReturnType<typeof AssistantConfig>;
+
+const PATH = '/v1/admin/assistant/config';
+
+const assistantConfig: Resource<AssistantConfig> = { path: PATH, guard: AssistantConfig };
+
+const MOST_BYTES = 8192;
+
+/** Counted like the service: UTF-8 bytes. */
+const bytesOf = (policy: string): number => new TextEncoder().encode(policy.trim()).length;
+
+/** The edited settings; an empty model id lets the service choose the model. */
+type Form = { policy: string; modelId: string };
+
+const formOf = ({ policy_prompt, model_id }: AssistantConfig): Form => ({
+  policy: policy_prompt,
+  modelId: model_id ?? '',
+});
+
+const isChanged = (form: Form, config: AssistantConfig): boolean => {
+  const stored = formOf(config);
+  return form.policy.trim() !== stored.policy || form.modelId !== stored.modelId;
+};
+
+const bodyOf = ({ policy, modelId }: Form, { revision }: AssistantConfig): object => ({
+  id: 'default',
+  policy_prompt: policy,
+  model_id: modelId === '' ? null : modelId,
+  revision,
+});
 
 type FieldProps = { value: string; onChange: (value: string) => void };
 
@@ -123,7 +150,7 @@ const SettingsForm = ({ config, reload }: { config: AssistantConfig; reload: () 
       <UnsavedGuard isDirty={settings.isDirty} />
       <ModelField value={form.modelId} error={settings.refused} onChange={(modelId) => change({ modelId })} />
       <PolicyField value={form.policy} onChange={(policy) => change({ policy })} />
-      <div className={`row spread ${css.save}`}>
+      <div className="row spread" style={{ color: 'var(--warn)' }}>
         <span>{settings.isDirty && t('unsaved')}</span>
         <Button
           type="submit"

@@ -3,6 +3,7 @@ import { redact } from '../../data/redaction.ts';
 import { Button } from '../../design/Button.tsx';
 import { CheckField } from '../../design/Field.tsx';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
+import { toCsv } from '../../list/csv.ts';
 import { download } from '../../list/download.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { ListScreen } from '../../list/ListScreen.tsx';
@@ -20,10 +21,15 @@ import {
 } from './audit-event.ts';
 import { hrefOf } from './audited-resource.ts';
 import { EventDrawer } from './EventDrawer.tsx';
-import { csvOf } from './export.ts';
 import texts from './texts.json' with { type: 'json' };
 import { useAudit } from './use-audit.ts';
 import { useRangeFilters } from './use-range-filters.ts';
+
+const csvOf = (events: readonly AuditEvent[]): string =>
+  toCsv([
+    ['time', 'actor', 'action', 'resource', 'summary'],
+    ...events.map((event) => [event.ts, event.actor, event.action, event.resource, summaryOf(event)]),
+  ]);
 
 type T = Say<keyof typeof texts>;
 

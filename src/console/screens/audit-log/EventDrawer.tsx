@@ -34,17 +34,13 @@ const Details = ({ event }: { event: AuditEvent }) => {
         [t('detail.id'), <Id key="id" id={event.id} whole />],
         [t('detail.ip'), event.ip || '—'],
         [t('detail.request'), request ? <Id key="request" id={request} /> : '—'],
-        ...(from
-          ? [
-              [
-                t('detail.from'),
-                <Button key="from" small tone="quiet" onClick={() => setQuery({ event: from })}>
-                  <code>{from.slice(0, 8)}</code>
-                </Button>,
-              ] as const,
-            ]
-          : []),
-        ...(error ? [[t('detail.error'), error] as const] : []),
+        from !== undefined && [
+          t('detail.from'),
+          <Button key="from" small tone="quiet" onClick={() => setQuery({ event: from })}>
+            <code>{from.slice(0, 8)}</code>
+          </Button>,
+        ],
+        error !== undefined && [t('detail.error'), error],
       ]}
     />
   );

@@ -1,6 +1,6 @@
 import {
   anyObject,
-  type Guarded,
+  fields,
   isObject,
   type JsonObject,
   list,
@@ -14,23 +14,14 @@ import { tokensOf } from '../../list/match.ts';
 /** Events of the audit log, and their queries. */
 
 export const AuditEvent = object({
-  id: text,
-  ts: text,
-  actor: text,
-  action: text,
-  resource: text,
-  before: optional(anyObject),
-  after: optional(anyObject),
-  overrides: optional(anyObject),
-  ip: optional(text),
-  request_id: optional(text),
-  restored_from: optional(text),
-  error: optional(text),
+  ...fields(text, 'id', 'ts', 'actor', 'action', 'resource'),
+  ...fields(optional(anyObject), 'before', 'after', 'overrides'),
+  ...fields(optional(text), 'ip', 'request_id', 'restored_from', 'error'),
 });
-export type AuditEvent = Guarded<typeof AuditEvent>;
+export type AuditEvent = ReturnType<typeof AuditEvent>;
 
 export const AuditPage = object({ items: list(AuditEvent), next_cursor: optional(text) });
-export type AuditPage = Guarded<typeof AuditPage>;
+export type AuditPage = ReturnType<typeof AuditPage>;
 
 export const ACTIONS = [
   'create',

@@ -1,5 +1,5 @@
 import { isWithin, type Range, sinceAndUntil } from '../../activity/range.ts';
-import { type Guarded, list, number, object } from '../../data/guard.ts';
+import { list, number, object } from '../../data/guard.ts';
 import type { Resource } from '../../data/queries.ts';
 import { Run } from '../../run-records/run.ts';
 
@@ -7,7 +7,7 @@ import { Run } from '../../run-records/run.ts';
 
 const Runs = object({ items: list(Run), total: number });
 
-const runsWith = (query: Resource<unknown>['query'], every = 10_000): Resource<Guarded<typeof Runs>> => ({
+const runsWith = (query: Resource<unknown>['query'], every = 10_000): Resource<ReturnType<typeof Runs>> => ({
   path: '/v1/runs',
   query: { preview: true, ...query },
   guard: Runs,

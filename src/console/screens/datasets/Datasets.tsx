@@ -2,14 +2,11 @@ import { useMemo, useState } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { Button, NewLabel } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
-import { Page } from '../../design/Layout.tsx';
-import { Loaded } from '../../design/Loaded.tsx';
-import { EmptyState } from '../../design/Notice.tsx';
 import { datasets, EVALS_OFF, type ListedDataset } from '../../fixtures/dataset.ts';
-import { useFormat, useTexts } from '../../i18n/locale.ts';
-import { freshOf } from '../../list/Freshness.tsx';
-import { List } from '../../list/List.tsx';
-import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
+import { useTexts } from '../../i18n/locale.ts';
+import { FIRST } from '../../list/columns.tsx';
+import { ListScreen } from '../../list/ListScreen.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { type RunSummary, useEvalRuns } from '../eval-runs/runs.ts';
@@ -31,14 +28,7 @@ const Last = ({ row: { last } }: { row: Row }) => {
 };
 
 const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
-  {
-    id: 'id',
-    label: t('column.dataset'),
-    shortened: true,
-    always: true,
-    isCode: true,
-    value: (row) => row.id,
-  },
+  { id: 'id', label: t('column.dataset'), ...FIRST, isCode: true, value: (row) => row.id },
   { id: 'description', shortened: true, value: (row) => row.description },
   { id: 'fixtures', align: 'end', value: (row) => row.fixture_count },
   {
@@ -51,10 +41,8 @@ const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
 
 export default function Datasets() {
   const t = useTexts(texts);
-  const format = useFormat();
   const query = useResource(datasets);
   const runs = useEvalRuns().data;
-  const columns = useColumns(texts, columnsOf);
   const [{ new: isNew }, setQuery] = useQueryState();
   const [doomed, setDoomed] = useState<ListedDataset>();
   const rows = useMemo(
@@ -71,34 +59,22 @@ export default function Datasets() {
     </Button>
   );
   return (
-    <Page
-      title={t('title')}
-      count={query.data && format.number(rows.length)}
-      purpose={t('purpose')}
-      actions={create}
+    <ListScreen
+      name="datasets"
+      texts={texts}
+      query={query}
+      off={EVALS_OFF}
+      rows={rows}
+      columns={columnsOf}
+      rowId={({ id }) => id}
+      rowHref={({ id }) => `/datasets/${encodeURIComponent(id)}`}
+      menu={(row) => [
+        { label: t('runs'), icon: 'evalRuns', act: `/eval-runs?dataset=${encodeURIComponent(row.id)}` },
+        { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => setDoomed(row) },
+      ]}
+      head={create}
+      first={create}
     >
-      <Loaded query={query} off={EVALS_OFF}>
-        {() => (
-          <List
-            name="datasets"
-            rows={rows}
-            columns={columns}
-            rowId={({ id }) => id}
-            rowHref={({ id }) => `/datasets/${encodeURIComponent(id)}`}
-            searchPlaceholder={t('search')}
-            fresh={freshOf(query)}
-            menu={(row) => [
-              { label: t('runs'), icon: 'evalRuns', act: `/eval-runs?dataset=${encodeURIComponent(row.id)}` },
-              { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => setDoomed(row) },
-            ]}
-            empty={
-              <EmptyState title={t('empty.title')} actions={create}>
-                {t('empty.text')}
-              </EmptyState>
-            }
-          />
-        )}
-      </Loaded>
       {isNew === '1' && <NewDialog onClose={() => setQuery({ new: undefined })} />}
       {doomed && (
         <DeleteDataset
@@ -108,6 +84,6 @@ export default function Datasets() {
           onClose={() => setDoomed(undefined)}
         />
       )}
-    </Page>
+    </ListScreen>
   );
 }

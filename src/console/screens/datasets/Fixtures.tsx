@@ -4,6 +4,7 @@ import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
+import type { Item } from '../../eval-results/report.ts';
 import { type Fixture, isScriptable } from '../../fixtures/dataset.ts';
 import { expectationsOf } from '../../fixtures/expectations.ts';
 import fixtureTexts from '../../fixtures/texts.json' with { type: 'json' };
@@ -16,9 +17,20 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { runOf } from '../eval-runs/runs.ts';
 import { FixtureForm } from './FixtureForm.tsx';
 import { fixtureDuplicated, fixtureMoved, fixtureRemoved, fixtureStored } from './fixture-changes.ts';
-import { type Last, lastOf } from './last-result.ts';
 import texts from './texts.json' with { type: 'json' };
 import type { Change, DatasetWrite } from './write.ts';
+
+/** The last result of a test case; each combination of model and sample is a separate execution. */
+type Last = { passed: number; plays: number };
+
+const lastOf = (items: readonly Pick<Item, 'fixture_id' | 'report'>[]): ReadonlyMap<string, Last> => {
+  const found = new Map<string, Last>();
+  for (const { fixture_id: id, report } of items) {
+    const { passed, plays } = found.get(id) ?? { passed: 0, plays: 0 };
+    found.set(id, { passed: passed + (report.passed ? 1 : 0), plays: plays + 1 });
+  }
+  return found;
+};
 
 type Row = Fixture & { place: number; last: Last | undefined };
 

@@ -1,16 +1,12 @@
 import { useMemo } from 'react';
 import { buttonLook } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
-import { Page } from '../../design/Layout.tsx';
-import { Loaded } from '../../design/Loaded.tsx';
-import { EmptyState } from '../../design/Notice.tsx';
 import { Bars } from '../../design/Sparkline.tsx';
 import { toast } from '../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { freshOf } from '../../list/Freshness.tsx';
-import { List } from '../../list/List.tsx';
-import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
+import { ListScreen } from '../../list/ListScreen.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink, useGo } from '../../navigation/links.tsx';
 import css from './EvalRuns.module.css';
@@ -83,7 +79,6 @@ export default function EvalRuns() {
   const go = useGo();
   const [{ dataset }] = useQueryState();
   const query = useEvalRuns();
-  const columns = useColumns(texts, columnsOf);
   const all = query.data ?? [];
   const filterBy = useMemo((): Filter[] => {
     const ids = [...new Set(all.map(({ dataset_id }) => dataset_id))].sort();
@@ -108,40 +103,27 @@ export default function EvalRuns() {
     go(`/eval-runs/${encodeURIComponent(second.id)}?baseline=${encodeURIComponent(first.id)}`);
   };
   return (
-    <Page title={t('title')} count={query.data && format.number(all.length)} purpose={t('purpose')}>
-      <Loaded query={query} off={OFF}>
-        {() => (
-          <List
-            name="eval-runs"
-            rows={shown}
-            columns={columns}
-            rowId={({ id }) => id}
-            rowHref={({ id }) => `/eval-runs/${encodeURIComponent(id)}`}
-            usualSort={NEWEST_FIRST}
-            searchPlaceholder={t('search')}
-            bulk={[{ label: t('compare'), run: compare }]}
-            filterBy={filterBy}
-            filters={
-              dataset !== undefined && (
-                <Bars values={passRates(all, dataset)} label={t('trend', { dataset })} />
-              )
-            }
-            fresh={freshOf(query)}
-            empty={
-              <EmptyState
-                title={t('empty.title')}
-                actions={
-                  <ScreenLink to="/datasets" className={buttonLook}>
-                    {t('empty.action')}
-                  </ScreenLink>
-                }
-              >
-                {t('empty.text')}
-              </EmptyState>
-            }
-          />
-        )}
-      </Loaded>
-    </Page>
+    <ListScreen
+      name="eval-runs"
+      texts={texts}
+      query={query}
+      off={OFF}
+      rows={shown}
+      count={query.data && format.number(all.length)}
+      columns={columnsOf}
+      rowId={({ id }) => id}
+      rowHref={({ id }) => `/eval-runs/${encodeURIComponent(id)}`}
+      usualSort={NEWEST_FIRST}
+      bulk={[{ label: t('compare'), run: compare }]}
+      filterBy={filterBy}
+      controls={
+        dataset !== undefined && <Bars values={passRates(all, dataset)} label={t('trend', { dataset })} />
+      }
+      first={
+        <ScreenLink to="/datasets" className={buttonLook}>
+          {t('empty.action')}
+        </ScreenLink>
+      }
+    />
   );
 }

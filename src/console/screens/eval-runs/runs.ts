@@ -1,4 +1,4 @@
-import { flag, type Guarded, list, number, object, optional, text, withDefault } from '../../data/guard.ts';
+import { fields, flag, list, number, object, optional, text, withDefault } from '../../data/guard.ts';
 import { type Loaded, type Resource, useWhile } from '../../data/queries.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Item } from '../../eval-results/report.ts';
@@ -6,10 +6,8 @@ import type { Say } from '../../i18n/locale.ts';
 import type texts from './texts.json';
 
 const Facts = {
-  id: text,
-  dataset_id: text,
+  ...fields(text, 'id', 'dataset_id', 'execution_mode'),
   dataset_revision: withDefault(number, 0),
-  execution_mode: text,
   started_at_secs: number,
   ended_at_secs: optional(number),
   status: optional(text),
@@ -18,12 +16,10 @@ const Facts = {
 
 const Summary = object({
   ...Facts,
-  item_count: number,
-  passed_count: number,
-  failed_count: number,
+  ...fields(number, 'item_count', 'passed_count', 'failed_count'),
   models: withDefault(list(text), []),
 });
-export type RunSummary = Guarded<typeof Summary>;
+export type RunSummary = ReturnType<typeof Summary>;
 
 const Page = object({ runs: list(Summary), next_cursor: optional(text) });
 
@@ -80,13 +76,13 @@ const Aggregate = object({
   pass_at_k: flag,
   pass_pow_k: flag,
 });
-export type Aggregate = Guarded<typeof Aggregate>;
+export type Aggregate = ReturnType<typeof Aggregate>;
 
 const Answer = object({
   run: object({ ...Facts, items: list(Item) }),
   aggregates: withDefault(list(Aggregate), []),
 });
-export type RunAnswer = Guarded<typeof Answer>;
+export type RunAnswer = ReturnType<typeof Answer>;
 
 export const runOf = (id: string): Resource<RunAnswer> => ({
   path: pathOf`/v1/eval/runs/${id}`,

@@ -1,19 +1,18 @@
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { ActDialog } from '../../access/ActDialog.tsx';
 import { sizeText } from '../../chat/attachments.ts';
 import { anything } from '../../data/guard.ts';
 import { useMayInvoke } from '../../data/identity.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { FileButton } from '../../design/FileButton.tsx';
-import { Page } from '../../design/Layout.tsx';
-import { EmptyState } from '../../design/Notice.tsx';
 import { DateTime } from '../../design/Time.tsx';
 import { toast } from '../../feedback/toasts.ts';
 import { useWork } from '../../feedback/use-work.ts';
-import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
+import { FIRST } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { PagedList } from '../../list/PagedList.tsx';
-import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
+import { ListScreen } from '../../list/ListScreen.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { FileDrawer } from './FileDrawer.tsx';
@@ -23,8 +22,7 @@ import texts from './texts.json' with { type: 'json' };
 const columnsOf: ColumnsOf<StoredFile, keyof typeof texts> = (t, format) => [
   {
     id: 'name',
-    always: true,
-    shortened: true,
+    ...FIRST,
     value: ({ filename }) => filename,
     text: ({ filename, id }) => `${filename} ${id}`,
     cell: ({ filename }, mark) => mark(filename),
@@ -47,21 +45,15 @@ const columnsOf: ColumnsOf<StoredFile, keyof typeof texts> = (t, format) => [
   { id: 'id', isExtra: true, isCode: true, value: ({ id }) => id },
 ];
 
-const useFilters = (): readonly Filter[] => {
-  const t = useTexts(texts);
-  return useMemo(
-    () => [
-      {
-        key: 'purpose',
-        kind: 'choice',
-        label: t('column.purpose'),
-        options: PURPOSES.map((purpose) => [purpose, purpose] as const),
-      },
-      { key: 'thread', kind: 'text', label: t('filter.thread'), title: t('filter.threadNote') },
-    ],
-    [t],
-  );
-};
+const filtersOf = (t: Say<keyof typeof texts>): Filter[] => [
+  {
+    key: 'purpose',
+    kind: 'choice',
+    label: t('column.purpose'),
+    options: PURPOSES.map((purpose) => [purpose, purpose] as const),
+  },
+  { key: 'thread', kind: 'text', label: t('filter.thread'), title: t('filter.threadNote') },
+];
 
 const DeleteFile = ({ of, onClose }: { of: StoredFile; onClose: () => void }) => {
   const { id, filename: name } = of;
@@ -100,43 +92,33 @@ export default function Files() {
   const [{ purpose, thread, file }, setQuery] = useQueryState();
   const pages = usePages(filesOf({ purpose, thread }));
   const [deleted, setDeleted] = useState<StoredFile>();
-  const columns = useColumns(texts, columnsOf);
-  const filters = useFilters();
   const create = isWriter && <Upload onDone={({ id }) => setQuery({ file: id })} />;
   return (
-    <Page
-      title={t('title')}
+    <ListScreen
+      name="files"
+      texts={texts}
+      pages={pages}
       count={pages.last && `${format.number(pages.rows.length)}${pages.hasMore ? '+' : ''}`}
-      purpose={t('purpose')}
-      actions={create}
+      isSearchedHere
+      columns={columnsOf}
+      rowId={({ id }) => id}
+      onOpen={({ id }) => setQuery({ file: id })}
+      openId={file}
+      filters={filtersOf}
+      menu={(of) => [
+        {
+          label: t('delete.confirm'),
+          icon: 'trash',
+          tone: 'danger',
+          isOff: !isWriter,
+          act: () => setDeleted(of),
+        },
+      ]}
+      head={create}
+      first={create}
     >
-      <PagedList
-        name="files"
-        pages={pages}
-        isSearchedHere
-        columns={columns}
-        rowId={({ id }) => id}
-        onOpen={({ id }) => setQuery({ file: id })}
-        openId={file}
-        searchPlaceholder={t('search')}
-        filterBy={filters}
-        menu={(of) => [
-          {
-            label: t('delete.confirm'),
-            icon: 'trash',
-            tone: 'danger',
-            isOff: !isWriter,
-            act: () => setDeleted(of),
-          },
-        ]}
-        empty={
-          <EmptyState title={t('empty.title')} actions={create}>
-            {t('empty.text')}
-          </EmptyState>
-        }
-      />
       {file !== undefined && <FileDrawer id={file} onClose={() => setQuery({ file: undefined })} />}
       {deleted && <DeleteFile of={deleted} onClose={() => setDeleted(undefined)} />}
-    </Page>
+    </ListScreen>
   );
 }

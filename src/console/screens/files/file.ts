@@ -1,5 +1,5 @@
 import { FilePurpose } from '../../../schema/file.ts';
-import { flag, type Guarded, list, nullable, number, object, optional, text } from '../../data/guard.ts';
+import { fields, flag, list, nullable, number, object, optional, text } from '../../data/guard.ts';
 import { invalidate, type Resource } from '../../data/queries.ts';
 import { backendUrl, pathOf, send } from '../../data/request.ts';
 import type { Paged, PageOf } from '../../list/pages.ts';
@@ -9,16 +9,13 @@ import type { Paged, PageOf } from '../../list/pages.ts';
 const FILES = '/v1/files';
 
 export const StoredFile = object({
-  id: text,
-  filename: text,
-  media_type: text,
+  ...fields(text, 'id', 'filename', 'media_type', 'purpose'),
   bytes: number,
-  purpose: text,
   created_at: number,
   expires_at: nullable(number),
   link: optional(text),
 });
-export type StoredFile = Guarded<typeof StoredFile>;
+export type StoredFile = ReturnType<typeof StoredFile>;
 
 const List = object({ data: list(StoredFile), last_id: nullable(text), has_more: flag });
 

@@ -4,7 +4,6 @@ import { Button } from '../../design/Button.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { TicketContent } from '../../run-records/TicketContent.tsx';
-import css from './Inbox.module.css';
 import texts from './texts.json' with { type: 'json' };
 import type { Open, Wish } from './tickets.ts';
 
@@ -43,7 +42,7 @@ export const DecideAll = (props: { tickets: readonly Open[]; onDecide: (wish: Wi
           onClose={close}
         >
           <p>{t('all.text')}</p>
-          <ol className={`stack ${css.calls}`}>
+          <ol className="stack" style={{ paddingLeft: 20 }}>
             {tickets.map(({ key, ticket, user }, at) => (
               <li key={key}>
                 {user !== undefined && <p className="small">{t('for.user', { user })}</p>}

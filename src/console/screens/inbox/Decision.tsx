@@ -144,7 +144,7 @@ const reasonOf = (t: Say<keyof typeof texts>, refusal: Refusal): string => {
 const Refused = ({ refusal }: { refusal: Refusal }) => {
   const t = useTexts(texts);
   return (
-    <p className={`row ${css.refused}`}>
+    <p className="row" style={{ alignItems: 'flex-start', color: 'var(--warn)', flexWrap: 'nowrap' }}>
       <Icon name="lock" />
       <span>{reasonOf(t, refusal)}</span>
     </p>

@@ -72,13 +72,11 @@ const SentDialog = (props: { one: Sent; tickets: readonly Open[]; onClose: () =>
       <Facts
         rows={[
           [t('decision'), <Did key="did" outcome={outcome} />],
-          ...(isDenied && wish.reason !== '' ? [[t('sent.reason'), wish.reason] as const] : []),
-          ...(content === undefined
-            ? []
-            : [[t('sent.content'), <WholeJson key="content" value={content} />] as const]),
+          isDenied && wish.reason !== '' && [t('sent.reason'), wish.reason],
+          content !== undefined && [t('sent.content'), <WholeJson key="content" value={content} />],
           [t('argumentsOf'), <TicketContent key="arguments" ticket={ticket} />],
           [t('agent'), open.agentId],
-          ...(open.user === undefined ? [] : [[t('for'), <UserLink key="for" id={open.user} />] as const]),
+          open.user !== undefined && [t('for'), <UserLink key="for" id={open.user} />],
           [t('run'), <RunLink key="run" id={runId} />],
         ]}
       />

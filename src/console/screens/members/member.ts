@@ -1,40 +1,30 @@
-import { flag, type Guarded, list, nullable, number, object, text, withDefault } from '../../data/guard.ts';
+import { fields, flag, list, nullable, number, object, text, withDefault } from '../../data/guard.ts';
 import type { Resource } from '../../data/queries.ts';
 
 /** The processes of a deployment (cluster.md 1.3). */
 
 const Member = object({
-  id: text,
-  name: text,
-  url: text,
-  state: text,
+  ...fields(text, 'id', 'name', 'url', 'state', 'version'),
   reason: nullable(text),
   self: flag,
   reachable: nullable(flag),
-  version: text,
-  joined_at: number,
+  ...fields(number, 'joined_at', 'lineages', 'executing', 'waiting', 'copy_bytes'),
   lease_ms: nullable(number),
-  lineages: number,
-  executing: number,
-  waiting: number,
-  copy_bytes: number,
 });
-export type Member = Guarded<typeof Member>;
+export type Member = ReturnType<typeof Member>;
 
 const Members = object({
   mode: text,
   database: nullable(
     object({
-      status: text,
-      version: text,
-      schema: text,
+      ...fields(text, 'status', 'version', 'schema'),
       pooled: flag,
       lease_ttl_ms: withDefault(number, 10_000),
     }),
   ),
   members: list(Member),
 });
-type Members = Guarded<typeof Members>;
+type Members = ReturnType<typeof Members>;
 
 export const MEMBERS: Resource<Members> = { path: '/v1/system/members', guard: Members, every: 2000 };
 

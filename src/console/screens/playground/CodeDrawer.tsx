@@ -7,13 +7,13 @@ import { ClientTools } from './ClientTools.tsx';
 import texts from './texts.json' with { type: 'json' };
 
 /** The agent in code: snippets that call it, and tools of the page. */
-const CodeDrawer = (props: {
+export default function CodeDrawer(props: {
   agentId: string;
   threadId: string;
   tools: readonly ClientTool[];
   onTools: (tools: ClientTool[]) => void;
   onClose: () => void;
-}) => {
+}) {
   const t = useTexts(texts);
   return (
     <Drawer title={t('code')} onClose={props.onClose}>
@@ -23,6 +23,4 @@ const CodeDrawer = (props: {
       <ClientTools tools={props.tools} onChange={props.onTools} />
     </Drawer>
   );
-};
-
-export default CodeDrawer;
+}

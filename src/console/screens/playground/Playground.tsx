@@ -36,7 +36,7 @@ const usePlace = () => {
   };
 };
 
-const Playground = () => {
+export default function Playground() {
   const t = useTexts(texts);
   const place = usePlace();
   const { agentId, threadId } = place;
@@ -91,6 +91,4 @@ const Playground = () => {
       )}
     </div>
   );
-};
-
-export default Playground;
+}

@@ -1,4 +1,4 @@
-import { anything, list, object, optional, text } from '../../data/guard.ts';
+import { anything, fields, list, object, optional, text } from '../../data/guard.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
 import { Card } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
@@ -11,9 +11,7 @@ import texts from './texts.json' with { type: 'json' };
 
 const Summary = object({
   id: text,
-  title: optional(text),
-  preview: optional(text),
-  agent_id: optional(text),
+  ...fields(optional(text), 'title', 'preview', 'agent_id'),
   updated_at: anything,
 });
 
@@ -48,7 +46,8 @@ export const RecentThreads = (props: {
                 <li key={id}>
                   <button
                     type="button"
-                    className={`item ${css.thread}`}
+                    className="item"
+                    style={{ display: 'grid', gap: 1 }}
                     aria-pressed={id === props.threadId}
                     title={id}
                     onClick={() => props.onOpen(id, agent_id)}

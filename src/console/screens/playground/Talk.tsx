@@ -9,7 +9,7 @@ import { statsOf } from '../../chat/turn.ts';
 import { useThread } from '../../chat/use-thread.ts';
 import { ViewSwitch } from '../../chat/ViewSwitch.tsx';
 import { models } from '../../data/agents.ts';
-import { type Guarded, object, optional, text } from '../../data/guard.ts';
+import { object, optional, text } from '../../data/guard.ts';
 import { useMay } from '../../data/identity.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { recordsOf } from '../../data/records.ts';
@@ -30,7 +30,7 @@ import texts from './texts.json' with { type: 'json' };
 import { useEarlier } from './use-earlier.ts';
 
 const AgentRecord = object({ id: text, model_id: optional(text), description: optional(text) });
-type AgentRecord = Guarded<typeof AgentRecord>;
+type AgentRecord = ReturnType<typeof AgentRecord>;
 
 const AGENTS = recordsOf('agents', AgentRecord);
 
@@ -100,7 +100,7 @@ export const Talk = (props: {
   };
   return (
     <section className={`card column ${css.talk}`} aria-label={t('conversation')}>
-      <div className={`row bar ${css.bar}`}>
+      <div className="row bar" style={{ flexWrap: 'nowrap' }}>
         <ViewSwitch view={view} onChange={setView} />
         <ScreenLink to={threadHref(threadId)}>{t('thread')}</ScreenLink>
         <span className="cut">

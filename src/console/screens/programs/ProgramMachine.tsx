@@ -53,9 +53,7 @@ const Machine = ({ program, machine }: { program: string; machine: string }) => 
   );
 };
 
-const ProgramMachine = () => {
+export default function ProgramMachine() {
   const { program = '', machine = '' } = useParams({ strict: false });
   return <Machine key={`${program}/${machine}`} program={program} machine={machine} />;
-};
-
-export default ProgramMachine;
+}

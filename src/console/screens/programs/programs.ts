@@ -1,4 +1,4 @@
-import { flag, type Guarded, list, nullable, number, object, text } from '../../data/guard.ts';
+import { flag, list, nullable, number, object, text } from '../../data/guard.ts';
 import { type Resource, useWhile } from '../../data/queries.ts';
 import { pathOf } from '../../data/request.ts';
 import type { Say } from '../../i18n/locale.ts';
@@ -16,21 +16,21 @@ const Program = object({
   machines: list(object(machine)),
   refused: object({ count: number, last: nullable(text) }),
 });
-export type Program = Guarded<typeof Program>;
+export type Program = ReturnType<typeof Program>;
 
 const ProgramList = object({ url: nullable(text), items: list(Program) });
 
 /** Programs connect and disconnect at any time. */
 const EVERY_MS = 2000;
 
-export const programList: Resource<Guarded<typeof ProgramList>> = {
+export const programList: Resource<ReturnType<typeof ProgramList>> = {
   path: '/v1/system/programs',
   guard: ProgramList,
   every: EVERY_MS,
 };
 
 const ProgramChart = object({ ...machine, charts: nullable(Charts) });
-type ProgramChart = Guarded<typeof ProgramChart>;
+type ProgramChart = ReturnType<typeof ProgramChart>;
 
 const programChart = (program: string, name: string): Resource<ProgramChart> => ({
   path: pathOf`/v1/system/programs/${program}/machines/${name}`,
@@ -55,7 +55,7 @@ export const whyNoChart = (
 
 const ProgramActors = object({ items: list(object({ id: text, machine: text, parent: nullable(text) })) });
 
-export const programActors = (program: string): Resource<Guarded<typeof ProgramActors>> => ({
+export const programActors = (program: string): Resource<ReturnType<typeof ProgramActors>> => ({
   path: pathOf`/v1/system/programs/${program}/actors`,
   guard: ProgramActors,
   every: EVERY_MS,

@@ -35,15 +35,8 @@ const matches = ({ event }: Placed, words: string, kind: string): boolean => {
 const STATE_TONES = { reading: 'none', live: 'success', cut: 'warn', over: 'none', failed: 'error' } as const;
 
 /** All events of a run. The selected event determines the moment that the whole screen shows. */
-export const Events = ({
-  log,
-  at,
-  onGo,
-}: {
-  log: Followed;
-  at: number | undefined;
-  onGo: (at: number) => void;
-}) => {
+export const Events = (props: { log: Followed; at: number | undefined; onGo: (at: number) => void }) => {
+  const { log, at, onGo } = props;
   const t = useTexts(texts);
   const format = useFormat();
   const [q, setQ] = useState('');
@@ -100,7 +93,9 @@ export const Events = ({
                 aria-current={each.at === at ? 'step' : undefined}
                 onClick={() => onGo(each.at)}
               >
-                <span className={`quiet number fixed ${css.number}`}>{each.at}</span>
+                <span className="quiet number fixed" style={{ minWidth: 32 }}>
+                  {each.at}
+                </span>
                 <time className="small number fixed">{format.clock(event.created_at)}</time>
                 <Chip tone={toneOf(event.event_kind)}>{event.event_kind}</Chip>
                 <span className="small mono cut">{gistOf(event)}</span>

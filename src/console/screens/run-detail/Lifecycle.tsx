@@ -128,7 +128,7 @@ export const Lifecycle = (props: Selected) => {
         }
       >
         {isShown && (
-          <div className={css.chart}>
+          <div style={{ height: 440 }}>
             <RunChart feed={feed} actor={actor} isNow={at === undefined} />
           </div>
         )}

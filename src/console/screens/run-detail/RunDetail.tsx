@@ -159,7 +159,7 @@ const Shown = ({ run, log }: { run: Run; log: Log }) => {
         }
         content={
           tab !== 'timeline' && (
-            <div className={css.body}>
+            <div style={{ minHeight: 300 }}>
               {tab === 'events' && <Events log={log} at={at} onGo={setAt} />}
               {tab === 'requests' && <Requests run={run} />}
               {tab === 'conversation' && (

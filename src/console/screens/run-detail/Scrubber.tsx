@@ -2,26 +2,22 @@ import { Button } from '../../design/Button.tsx';
 import { Stepper } from '../../design/Stepper.tsx';
 import type { LogEvent } from '../../event-log/event.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
-import css from './RunDetail.module.css';
 import texts from './texts.json' with { type: 'json' };
 
 /** Selects the moment that the whole screen shows. */
-export const Scrubber = ({
-  events,
-  at,
-  onGo,
-}: {
+export const Scrubber = (props: {
   events: readonly LogEvent[];
   at: number | undefined;
   onGo: (at: number | undefined) => void;
 }) => {
+  const { events, at, onGo } = props;
   const t = useTexts(texts);
   const format = useFormat();
   const count = events.length;
   const place = Math.min(at ?? count, count);
   const event = events[place - 1];
   return (
-    <div className={`row ${css.scrubber}`}>
+    <div className="row" style={{ flex: '1 1 520px' }}>
       <Stepper
         label={t('chart.slider')}
         back={t('chart.back')}

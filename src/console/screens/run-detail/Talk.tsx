@@ -29,17 +29,14 @@ const Conversation = (props: {
 };
 
 /** The conversation of a run up to the selected moment. */
-export const Talk = ({
-  run,
-  newest,
-  until,
-}: {
+export const Talk = (props: {
   run: Run;
   /** Sequence number of the last reported message. */
   newest: number | undefined;
   /** Sequence number of the last message to show; undefined for all. */
   until: number | undefined;
 }) => {
+  const { run, newest, until } = props;
   const t = useTexts(texts);
   const [fork, setFork] = useState<Message>();
   const resource = messagesOf(run);

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
+import { firstAgent, useAgentIds } from '../../data/agents.ts';
 import { connection } from '../../data/connection.ts';
 import { useMayInvoke } from '../../data/identity.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
@@ -7,26 +8,64 @@ import { useAtom } from '../../data/use-atom.ts';
 import { Button } from '../../design/Button.tsx';
 import type { Tone } from '../../design/Chip.tsx';
 import { CheckField } from '../../design/Field.tsx';
-import { Page } from '../../design/Layout.tsx';
+import { InputField, SelectField, TextField } from '../../design/Inputs.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
 import { useNow } from '../../design/Time.tsx';
+import { FormDialog } from '../../feedback/FormDialog.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { PagedList } from '../../list/PagedList.tsx';
+import { ListScreen } from '../../list/ListScreen.tsx';
 import type { MenuItem } from '../../list/RowMenu.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
+import { useGo } from '../../navigation/links.tsx';
+import { startRun, userMessage } from '../../run-records/control.ts';
 import { useRunFilters } from '../../run-records/filters.ts';
 import { runPages } from '../../run-records/pages.ts';
 import { isOpen, type Run, runHref, threadHref } from '../../run-records/run.ts';
 import runTexts from '../../run-records/texts.json' with { type: 'json' };
 import { useMoved } from '../../run-records/use-moved.ts';
-import { BeginDialog } from './BeginDialog.tsx';
 import { CancelDialog } from './CancelDialog.tsx';
 import { runQuery, TABS, type Tab, tabOf, usualSort } from './query.ts';
-import { useRunColumns } from './run-columns.tsx';
+import { RUN_COLUMNS } from './run-columns.tsx';
 import texts from './texts.json' with { type: 'json' };
 import { Views } from './Views.tsx';
+
+/** Starts a run and opens it. */
+const BeginDialog = ({ onClose }: { onClose: () => void }) => {
+  const t = useTexts(texts);
+  const go = useGo();
+  const agents = useAgentIds();
+  const [agent, setAgent] = useState<string>();
+  const [thread, setThread] = useState('');
+  const [message, setMessage] = useState('');
+  const chosen = agent ?? firstAgent(agents) ?? '';
+  const begin = async (): Promise<void> => {
+    const threadId = thread.trim() || undefined;
+    const { run_id } = await startRun({ agentId: chosen, threadId, messages: [userMessage(message)] });
+    go(runHref(run_id));
+  };
+  return (
+    <FormDialog
+      title={t('begin.title')}
+      confirm={t('begin.go')}
+      isOff={chosen === '' || message.trim() === ''}
+      act={begin}
+      onClose={onClose}
+    >
+      <SelectField label={t('begin.agent')} required value={chosen} options={agents} onChange={setAgent} />
+      <TextField
+        label={t('begin.message')}
+        required
+        rows={5}
+        data-autofocus
+        value={message}
+        onChange={setMessage}
+      />
+      <InputField label={t('begin.thread')} value={thread} onChange={setThread} />
+    </FormDialog>
+  );
+};
 
 const TONES: Partial<Record<Tab, Tone>> = { running: 'info', waiting: 'warn' };
 
@@ -115,25 +154,6 @@ const LiveSwitch = (props: { isLive: boolean; onChange: (isLive: boolean) => voi
   );
 };
 
-const NoRuns = ({ isFiltered, onBegin }: { isFiltered: boolean; onBegin: (() => void) | undefined }) => {
-  const t = useTexts(texts);
-  if (isFiltered) return <EmptyState title={t('none.title')}>{t('none.text')}</EmptyState>;
-  return (
-    <EmptyState
-      title={t('empty.title')}
-      actions={
-        onBegin && (
-          <Button icon="plus" onClick={onBegin}>
-            {t('begin')}
-          </Button>
-        )
-      }
-    >
-      {t('empty.text')}
-    </EmptyState>
-  );
-};
-
 export default function Runs() {
   const t = useTexts(texts);
   const [address] = useQueryState();
@@ -142,8 +162,6 @@ export default function Runs() {
   const [isBeginning, setBeginning] = useState(false);
   const [leaving, setLeaving] = useState<readonly Run[]>();
   const usual = usualSort(address);
-  const columns = useRunColumns(usual.id === 'changed');
-  const filters = useFilters();
   const mayInvoke = useMayInvoke();
   const begin = mayInvoke ? (): void => setBeginning(true) : undefined;
   const menu = (run: Run): MenuItem[] => [
@@ -162,40 +180,46 @@ export default function Runs() {
       : []),
   ];
   return (
-    <Page
-      title={t('title')}
-      count={pages.total}
-      purpose={t('purpose')}
-      actions={
+    <ListScreen
+      name="runs"
+      texts={texts}
+      pages={pages}
+      isRanked={isRanked}
+      columns={RUN_COLUMNS[usual.id === 'changed' ? 'changed' : 'began']}
+      usualSort={usual}
+      rowId={({ run_id }) => run_id}
+      rowHref={({ run_id }) => runHref(run_id)}
+      filterBy={useFilters()}
+      tools={<LiveSwitch isLive={isLive} onChange={setLive} />}
+      menu={menu}
+      bulk={mayInvoke ? [{ label: t('cancel.many'), icon: 'stop', tone: 'danger', run: setLeaving }] : []}
+      empty={
+        tabOf(address) !== undefined && <EmptyState title={t('none.title')}>{t('none.text')}</EmptyState>
+      }
+      first={
+        begin && (
+          <Button icon="plus" onClick={begin}>
+            {t('begin')}
+          </Button>
+        )
+      }
+      head={
         begin && (
           <Button tone="primary" icon="plus" data-new onClick={begin}>
             {t('begin')}
           </Button>
         )
       }
+      above={
+        <div className="row">
+          <Tabs />
+          <Views />
+        </div>
+      }
       fills
     >
-      <div className="row">
-        <Tabs />
-        <Views />
-      </div>
-      <PagedList
-        name="runs"
-        pages={pages}
-        isRanked={isRanked}
-        columns={columns}
-        usualSort={usual}
-        rowId={({ run_id }) => run_id}
-        rowHref={({ run_id }) => runHref(run_id)}
-        searchPlaceholder={t('search')}
-        filterBy={filters}
-        tools={<LiveSwitch isLive={isLive} onChange={setLive} />}
-        menu={menu}
-        bulk={mayInvoke ? [{ label: t('cancel.many'), icon: 'stop', tone: 'danger', run: setLeaving }] : []}
-        empty={<NoRuns isFiltered={tabOf(address) !== undefined} onBegin={begin} />}
-      />
       {isBeginning && <BeginDialog onClose={() => setBeginning(false)} />}
       {leaving && <CancelDialog runs={leaving} onClose={() => setLeaving(undefined)} />}
-    </Page>
+    </ListScreen>
   );
 }

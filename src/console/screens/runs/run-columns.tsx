@@ -1,12 +1,11 @@
-import { useMemo } from 'react';
-import type { Column } from '../../list/column.ts';
+import { AGENT_CELL } from '../../list/columns.tsx';
 import type { Direction } from '../../list/order.ts';
-import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { RunDuration, RunOutcome, RunWords, shortId } from '../../run-records/RunChip.tsx';
 import { durationOf, type Run, reasonOf, threadHref } from '../../run-records/run.ts';
 import { SORTS } from './query.ts';
-import texts from './texts.json' with { type: 'json' };
+import type texts from './texts.json';
 
 /** @param isByChange shows the time of the last change in the place of the start */
 const columnsOf =
@@ -30,14 +29,7 @@ const columnsOf =
       text: (run) => reasonOf(run)?.detail ?? '',
       cell: (run) => <RunOutcome run={run} />,
     },
-    {
-      id: 'agent',
-      shortened: true,
-      value: (run) => run.agent_id,
-      cell: (run, mark) => (
-        <ScreenLink to={`/agents/${encodeURIComponent(run.agent_id)}`}>{mark(run.agent_id)}</ScreenLink>
-      ),
-    },
+    { id: 'agent', ...AGENT_CELL },
     {
       id: 'thread',
       isExtra: true,
@@ -68,18 +60,14 @@ const columnsOf =
 
 const DIRECTIONS: readonly Direction[] = ['desc', 'asc'];
 
-/** Only the orders that the service has. */
-const sorted = (column: Column<Run>): Column<Run> => {
-  const sorts = SORTS[column.id];
-  return sorts
-    ? { ...column, sorts: DIRECTIONS.filter((each) => sorts[each] !== undefined) }
-    : { ...column, unsorted: true };
-};
+/** With only the orders that the service has. */
+const sortedOf =
+  (isByChange: boolean): ColumnsOf<Run, keyof typeof texts> =>
+  (t, format) =>
+    columnsOf(isByChange)(t, format).map((column) => {
+      const sorts = SORTS[column.id];
+      if (!sorts) return { ...column, unsorted: true };
+      return { ...column, sorts: DIRECTIONS.filter((each) => sorts[each] !== undefined) };
+    });
 
-const BY_CHANGE = columnsOf(true);
-const BY_START = columnsOf(false);
-
-export const useRunColumns = (isByChange: boolean): Column<Run>[] => {
-  const columns = useColumns(texts, isByChange ? BY_CHANGE : BY_START);
-  return useMemo(() => columns.map(sorted), [columns]);
-};
+export const RUN_COLUMNS = { changed: sortedOf(true), began: sortedOf(false) };

@@ -130,15 +130,8 @@ const Failed = ({ text }: { text: string }) => {
   );
 };
 
-const Ways = ({
-  who,
-  returnTo,
-  leave,
-}: {
-  who: Identity | undefined;
-  returnTo: string;
-  leave: () => void;
-}) => {
+const Ways = (props: { who: Identity | undefined; returnTo: string; leave: () => void }) => {
+  const { who, returnTo, leave } = props;
   const t = useTexts(texts);
   const [isAnother, another] = useState(false);
   if (who?.authenticated && who.user !== undefined && !isAnother) {

@@ -8,7 +8,6 @@ import type { Actor } from '../../live-charts/actors.ts';
 import { PathPanel } from '../../live-charts/PathPanel.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { shortId } from './ActorList.tsx';
-import css from './Statecharts.module.css';
 import texts from './texts.json' with { type: 'json' };
 import type { RunWords } from './use-run-words.ts';
 
@@ -36,14 +35,7 @@ const pageOf = ({ id, machine }: Actor): { to: string; text: 'actor.run' | 'acto
 /** Maximum number of child actors that are listed. */
 const MOST_CHILDREN = 8;
 
-export const ActorDetail = ({
-  actor,
-  words,
-  at,
-  wayTo,
-  onGo,
-  onClose,
-}: {
+export const ActorDetail = (props: {
   actor: Actor;
   words: RunWords | undefined;
   at: number | undefined;
@@ -51,12 +43,13 @@ export const ActorDetail = ({
   onGo: (at: number | undefined) => void;
   onClose: () => void;
 }) => {
+  const { actor, words, at, wayTo, onGo, onClose } = props;
   const t = useTexts(texts);
   const { id, state, since, parent, children, isAtRest, hasEnded } = actor;
   const page = pageOf(actor);
   return (
     <>
-      <div className={`bar ${css.detail}`}>
+      <div className="bar" style={{ display: 'block' }}>
         <div className="row spread">
           <Button small tone="quiet" icon="chevronLeft" onClick={onClose}>
             {t('actor.close')}
@@ -69,7 +62,7 @@ export const ActorDetail = ({
         </h2>
         <Facts
           rows={[
-            ...(words ? [[t('actor.agent'), words.agent] as const] : []),
+            words && [t('actor.agent'), words.agent],
             [
               t('actor.state'),
               <span key="state" className="row">
@@ -79,22 +72,16 @@ export const ActorDetail = ({
               </span>,
             ],
             [t('actor.since'), <Ago key="since" at={since} />],
-            ...(parent === null
-              ? []
-              : [[t('actor.parent'), <Other key="parent" id={parent} wayTo={wayTo} />] as const]),
-            ...(children.length === 0
-              ? []
-              : [
-                  [
-                    t('actor.children'),
-                    <span key="children" className="row">
-                      {children.slice(0, MOST_CHILDREN).map((child) => (
-                        <Other key={child} id={child} wayTo={wayTo} />
-                      ))}
-                      {children.length > MOST_CHILDREN && `+${children.length - MOST_CHILDREN}`}
-                    </span>,
-                  ] as const,
-                ]),
+            parent !== null && [t('actor.parent'), <Other key="parent" id={parent} wayTo={wayTo} />],
+            children.length > 0 && [
+              t('actor.children'),
+              <span key="children" className="row">
+                {children.slice(0, MOST_CHILDREN).map((child) => (
+                  <Other key={child} id={child} wayTo={wayTo} />
+                ))}
+                {children.length > MOST_CHILDREN && `+${children.length - MOST_CHILDREN}`}
+              </span>,
+            ],
           ]}
         />
       </div>

@@ -27,7 +27,7 @@ const Card = ({ name, feed, actors }: { name: string; feed: Feed | undefined; ac
   );
 };
 
-const Catalogue = () => {
+export default function Catalogue() {
   const t = useTexts(texts);
   const feed = useFeed({});
   const { actors, state } = useKnown(feed);
@@ -41,6 +41,4 @@ const Catalogue = () => {
       <Programs />
     </Page>
   );
-};
-
-export default Catalogue;
+}

@@ -13,7 +13,7 @@ const wayTo: WayTo = (id) => {
   return { machine, to: `/statecharts/${machine}` };
 };
 
-const Machine = () => {
+export default function Machine() {
   const t = useTexts(texts);
   const { machine = '' } = useParams({ strict: false });
   const charts = useCharts(machine);
@@ -29,6 +29,4 @@ const Machine = () => {
     );
   }
   return <Wall key={machine} name={machine} machine={machine} charts={charts} wayTo={wayTo} />;
-};
-
-export default Machine;
+}

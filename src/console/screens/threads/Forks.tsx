@@ -7,7 +7,6 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { shortId } from '../../run-records/RunChip.tsx';
 import { threadHref } from '../../run-records/run.ts';
 import { type Fork, treeOf } from './fork-tree.ts';
-import css from './Threads.module.css';
 import texts from './texts.json' with { type: 'json' };
 import { forksOf, MOST_CHILDREN, type Thread } from './thread.ts';
 
@@ -24,7 +23,7 @@ const Row = ({ fork: { thread, depth }, current }: { fork: Fork; current: string
       aria-current={isCurrent || undefined}
       style={{ paddingInlineStart: 14 + Math.min(depth, DEEPEST) * 18 }}
     >
-      <span className={`cut ${css.fork}`} dir="auto">
+      <span className="cut" style={{ flex: '0 1 auto' }} dir="auto">
         <ScreenLink to={threadHref(id)} title={id}>
           {title ?? preview ?? <code>{shortId(id)}</code>}
         </ScreenLink>

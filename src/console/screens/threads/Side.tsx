@@ -62,15 +62,8 @@ const Events = ({ events }: { events: readonly LogEvent[] }) => {
 };
 
 /** The tabs of a thread next to its conversation. */
-export const Side = ({
-  thread,
-  runs,
-  events,
-}: {
-  thread: Thread;
-  runs: readonly Run[];
-  events: readonly LogEvent[];
-}) => {
+export const Side = (props: { thread: Thread; runs: readonly Run[]; events: readonly LogEvent[] }) => {
+  const { thread, runs, events } = props;
   const t = useTexts(texts);
   const [address, setQuery] = useQueryState();
   const tab: Tab = TABS.find((each) => each === address.tab) ?? 'runs';

@@ -31,15 +31,8 @@ const Separator = ({ id, run }: { id: string; run: Run | undefined }) => {
  * The conversation of a thread. Only visible messages are rendered, and only a part of a long conversation is kept in
  * memory.
  */
-export const Conversation = ({
-  threadId,
-  talk,
-  runs,
-}: {
-  threadId: string;
-  talk: Shown;
-  runs: readonly Run[];
-}): ReactNode => {
+export const Conversation = (props: { threadId: string; talk: Shown; runs: readonly Run[] }): ReactNode => {
+  const { threadId, talk, runs } = props;
   const t = useTexts(texts);
   const known = useMemo(() => new Map(runs.map((run) => [run.run_id, run])), [runs]);
   const [fork, setFork] = useState<Message>();
@@ -62,23 +55,19 @@ export const Conversation = ({
       virtual.scrollToIndex(place, { align: 'start' });
     }
   }, [messages, rows, hasNewer, virtual]);
-  const onScroll = useMemo(
-    () => (): void => {
-      const element = frame.current;
-      if (!element) return;
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return undefined;
+    const onScroll = (): void => {
       const { scrollTop, clientHeight, scrollHeight } = element;
       isAtEnd.current = scrollHeight - scrollTop - clientHeight < 60;
       if (isReading) return;
       if (scrollTop < NEAR_PX && hasOlder) older();
       else if (scrollHeight - scrollTop - clientHeight < NEAR_PX && hasNewer) newer();
-    },
-    [isReading, hasOlder, hasNewer, older, newer],
-  );
-  useEffect(() => {
-    const element = frame.current;
-    element?.addEventListener('scroll', onScroll, { passive: true });
-    return () => element?.removeEventListener('scroll', onScroll);
-  }, [onScroll]);
+    };
+    element.addEventListener('scroll', onScroll, { passive: true });
+    return () => element.removeEventListener('scroll', onScroll);
+  });
   if (talk.error) return <ErrorBox error={talk.error} onRetry={older} />;
   if (!talk.isRead) return <SkeletonRows rows={4} />;
   if (messages.length === 0) return <EmptyState title={t('talk.none')}>{t('talk.noneText')}</EmptyState>;

@@ -1,11 +1,10 @@
 import { useMemo } from 'react';
-import { Page } from '../../design/Layout.tsx';
-import { EmptyState } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
+import { AGENT_CELL } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { PagedList } from '../../list/PagedList.tsx';
+import { ListScreen } from '../../list/ListScreen.tsx';
 import { type Paged, pageOf } from '../../list/pages.ts';
-import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -69,18 +68,7 @@ const columnsOf: ColumnsOf<Summary, keyof typeof texts> = () => [
       );
     },
   },
-  {
-    id: 'agent',
-    shortened: true,
-    unsorted: true,
-    value: ({ agent_id }) => agent_id,
-    cell: ({ agent_id }, mark) =>
-      agent_id === undefined ? (
-        '—'
-      ) : (
-        <ScreenLink to={`/agents/${encodeURIComponent(agent_id)}`}>{mark(agent_id)}</ScreenLink>
-      ),
-  },
+  { id: 'agent', unsorted: true, ...AGENT_CELL },
   { id: 'resource', shortened: true, unsorted: true, value: ({ resource_id }) => resource_id },
   {
     id: 'parent',
@@ -100,26 +88,21 @@ const columnsOf: ColumnsOf<Summary, keyof typeof texts> = () => [
 
 export default function Threads() {
   const t = useTexts(texts);
-  const pages = useThreads();
-  const columns = useColumns(texts, columnsOf);
-  const filters = useFilters();
   return (
-    <Page title={t('title')} count={pages.total} purpose={t('purpose')} fills>
-      <PagedList
-        name="threads"
-        pages={pages}
-        columns={columns}
-        rowId={({ id }) => id}
-        rowHref={({ id }) => threadHref(id)}
-        searchPlaceholder={t('search')}
-        filterBy={filters}
-        menu={({ id }) => [
-          { label: t('menu.thread'), icon: 'threads', act: threadHref(id) },
-          { label: t('menu.runs'), icon: 'runs', act: `/runs?thread=${encodeURIComponent(id)}` },
-          { label: t('menu.below'), icon: 'filter', act: `/threads?parent=${encodeURIComponent(id)}` },
-        ]}
-        empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
-      />
-    </Page>
+    <ListScreen
+      name="threads"
+      texts={texts}
+      pages={useThreads()}
+      columns={columnsOf}
+      filterBy={useFilters()}
+      rowId={({ id }) => id}
+      rowHref={({ id }) => threadHref(id)}
+      menu={({ id }) => [
+        { label: t('menu.thread'), icon: 'threads', act: threadHref(id) },
+        { label: t('menu.runs'), icon: 'runs', act: `/runs?thread=${encodeURIComponent(id)}` },
+        { label: t('menu.below'), icon: 'filter', act: `/threads?parent=${encodeURIComponent(id)}` },
+      ]}
+      fills
+    />
   );
 }

@@ -1,7 +1,7 @@
 import {
   anyObject,
+  fields,
   flag,
-  type Guarded,
   list,
   nullable,
   number,
@@ -21,14 +21,10 @@ const ForkedFrom = object({ seq: number });
 export const Summary = object({
   id: text,
   forked_from: optional(ForkedFrom),
-  title: optional(text),
-  preview: optional(text),
-  agent_id: optional(text),
-  resource_id: optional(text),
-  parent_thread_id: optional(text),
+  ...fields(optional(text), 'title', 'preview', 'agent_id', 'resource_id', 'parent_thread_id'),
   updated_at: withDefault(number, 0),
 });
-export type Summary = Guarded<typeof Summary>;
+export type Summary = ReturnType<typeof Summary>;
 
 export const SummaryPage = object({
   items: list(Summary),
@@ -46,8 +42,7 @@ const Metadata = object({
 
 export const Thread = object({
   id: text,
-  resource_id: optional(text),
-  parent_thread_id: optional(text),
+  ...fields(optional(text), 'resource_id', 'parent_thread_id', 'active_run_id', 'open_run_id'),
   forked_from: optional(ForkedFrom),
   metadata: withDefault(Metadata, {
     title: undefined,
@@ -55,11 +50,9 @@ export const Thread = object({
     updated_at: undefined,
     custom: {},
   }),
-  active_run_id: optional(text),
-  open_run_id: optional(text),
   latest_run_id: optional(text),
 });
-export type Thread = Guarded<typeof Thread>;
+export type Thread = ReturnType<typeof Thread>;
 
 export const threadOf = (id: string): Resource<Thread> => ({
   path: pathOf`/v1/threads/${id}`,
@@ -83,7 +76,7 @@ export const SUMMARIES = '/v1/threads/summaries';
 /** Maximum number of child threads that are listed. */
 export const MOST_CHILDREN = 100;
 
-export const childrenOf = (id: string): Resource<Guarded<typeof SummaryPage>> => ({
+export const childrenOf = (id: string): Resource<ReturnType<typeof SummaryPage>> => ({
   path: SUMMARIES,
   query: { parent_thread_id: id, limit: MOST_CHILDREN },
   guard: SummaryPage,
@@ -134,22 +127,13 @@ export const forksOf = (thread: Thread): Resource<Summary[]> => ({
 });
 
 const Dispatch = object({
-  dispatch_id: text,
-  run_id: text,
-  priority: number,
-  dispatch_epoch: number,
-  status: text,
-  attempt_count: number,
-  max_attempts: number,
-  available_at: number,
+  ...fields(text, 'dispatch_id', 'run_id', 'status'),
+  ...fields(number, 'priority', 'dispatch_epoch', 'attempt_count', 'max_attempts', 'available_at'),
   lease_until: withDefault(nullable(number), null),
-  claimed_by: withDefault(nullable(text), null),
-  last_error: withDefault(nullable(text), null),
-  dedupe_key: withDefault(nullable(text), null),
-  created_at: number,
-  updated_at: number,
+  ...fields(withDefault(nullable(text), null), 'claimed_by', 'last_error', 'dedupe_key'),
+  ...fields(number, 'created_at', 'updated_at'),
 });
-export type Dispatch = Guarded<typeof Dispatch>;
+export type Dispatch = ReturnType<typeof Dispatch>;
 
 const PAGE = 200;
 const MOST_DISPATCHES = 1000;

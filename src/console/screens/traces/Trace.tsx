@@ -15,7 +15,6 @@ import { type Run, runHref, runOf } from '../../run-records/run.ts';
 import { RunView } from '../../run-view/RunView.tsx';
 import { type Story, storyOfTrace, useRunLog, useStory } from '../../run-view/story.ts';
 import { type TraceEvent, tracedRuns, traceEvents } from '../../trace-records/traces.ts';
-import css from './Traces.module.css';
 import texts from './texts.json' with { type: 'json' };
 
 /** A trace is a run seen as spans, so the page of a stored run shows it. Here are pairs, and runs that are not stored. */
@@ -28,7 +27,7 @@ const OneStory = ({ story, length }: { story: Story; length?: number | undefined
   const t = useTexts(texts);
   return (
     <section aria-label={t('one', { id: shortId(story.id) })}>
-      <header className={`row ${css.traceHead}`}>
+      <header className="row" style={{ marginBottom: 8 }}>
         <code title={story.id}>{shortId(story.id)}</code>
         {story.run && <ScreenLink to={runHref(story.id)}>{t('one.run')}</ScreenLink>}
         <span className="push" />

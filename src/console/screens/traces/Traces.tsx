@@ -3,19 +3,18 @@ import { useMemo, useState } from 'react';
 import { anything } from '../../data/guard.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Chip } from '../../design/Chip.tsx';
-import { Page } from '../../design/Layout.tsx';
-import { EmptyState } from '../../design/Notice.tsx';
 import { useNow } from '../../design/Time.tsx';
 import { toast, toastError } from '../../feedback/toasts.ts';
 import { FixtureDialog } from '../../fixtures/FixtureDialog.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
+import { AGENT_CELL } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { PagedList } from '../../list/PagedList.tsx';
+import { ListScreen } from '../../list/ListScreen.tsx';
 import type { MenuItem } from '../../list/RowMenu.tsx';
-import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
+import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { ScreenLink, useGo } from '../../navigation/links.tsx';
+import { useGo } from '../../navigation/links.tsx';
 import { instantOf, useRunFilters } from '../../run-records/filters.ts';
 import { RunDuration, RunOutcome, RunWords } from '../../run-records/RunChip.tsx';
 import { runHref } from '../../run-records/run.ts';
@@ -71,15 +70,7 @@ const columnsOf: ColumnsOf<JoinedTrace, Key> = (t, format) => [
     text: () => '',
     cell: (trace) => <Outcome trace={trace} t={t} />,
   },
-  {
-    id: 'agent',
-    shortened: true,
-    unsorted: true,
-    value: ({ agent_id }) => agent_id,
-    cell: ({ agent_id }, mark) => (
-      <ScreenLink to={`/agents/${encodeURIComponent(agent_id)}`}>{mark(agent_id)}</ScreenLink>
-    ),
-  },
+  { id: 'agent', unsorted: true, ...AGENT_CELL },
   { id: 'started', unsorted: true, at: ({ started_at }) => started_at },
   {
     id: 'took',
@@ -148,9 +139,6 @@ const useTraces = () => {
 export default function Traces() {
   const t = useTexts(texts);
   const go = useGo();
-  const pages = useTraces();
-  const columns = useColumns(texts, columnsOf);
-  const filters = useFilters();
   const [chosen, choose] = useState<string>();
   const compare = ([one, other]: readonly JoinedTrace[]): void => {
     if (one && other) go(`${traceHref(one.run_id)}?with=${encodeURIComponent(other.run_id)}`);
@@ -162,23 +150,22 @@ export default function Traces() {
     { label: t('pin'), icon: 'lock', act: () => void pin([trace], t) },
   ];
   return (
-    <Page title={t('title')} count={pages.total} purpose={t('purpose')} fills>
-      <PagedList
-        name="traces"
-        pages={pages}
-        columns={columns}
-        rowId={({ run_id }) => run_id}
-        rowHref={({ run_id }) => traceHref(run_id)}
-        searchPlaceholder={t('search')}
-        filterBy={filters}
-        menu={menu}
-        bulk={[
-          { label: t('compare'), icon: 'compare', run: compare },
-          { label: t('pin'), icon: 'lock', run: (traces) => void pin(traces, t) },
-        ]}
-        empty={<EmptyState title={t('empty.title')}>{t('empty.text')}</EmptyState>}
-      />
+    <ListScreen
+      name="traces"
+      texts={texts}
+      pages={useTraces()}
+      columns={columnsOf}
+      filterBy={useFilters()}
+      rowId={({ run_id }) => run_id}
+      rowHref={({ run_id }) => traceHref(run_id)}
+      menu={menu}
+      bulk={[
+        { label: t('compare'), icon: 'compare', run: compare },
+        { label: t('pin'), icon: 'lock', run: (traces) => void pin(traces, t) },
+      ]}
+      fills
+    >
       {chosen !== undefined && <FixtureDialog runId={chosen} onClose={() => choose(undefined)} />}
-    </Page>
+    </ListScreen>
   );
 }

@@ -1,4 +1,4 @@
-import { type Guarded, list, number, object, optional, text } from '../../data/guard.ts';
+import { fields, list, number, object, optional, text } from '../../data/guard.ts';
 import type { Resource } from '../../data/queries.ts';
 import { send } from '../../data/request.ts';
 import { toCsv } from '../../list/csv.ts';
@@ -9,17 +9,10 @@ export const PROPERTIES = ['user', 'agent', 'model', 'day'] as const;
 export type Property = (typeof PROPERTIES)[number];
 
 const UsageItem = object({
-  user: optional(text),
-  agent: optional(text),
-  model: optional(text),
-  day: optional(text),
-  runs: number,
-  inferences: number,
-  input_tokens: number,
-  output_tokens: number,
-  usd: number,
+  ...fields(optional(text), 'user', 'agent', 'model', 'day'),
+  ...fields(number, 'runs', 'inferences', 'input_tokens', 'output_tokens', 'usd'),
 });
-export type UsageItem = Guarded<typeof UsageItem>;
+export type UsageItem = ReturnType<typeof UsageItem>;
 
 const PATH = '/v1/usage';
 const PAGE = 200;
@@ -54,7 +47,7 @@ export const usageOf = (query: {
   by: readonly Property[];
   since: string | undefined;
   of_scope: string | undefined;
-}): Resource<Guarded<typeof Usage>> => {
+}): Resource<ReturnType<typeof Usage>> => {
   const sent = { ...query, by: query.by.join(','), limit: PAGE };
   return {
     path: PATH,
