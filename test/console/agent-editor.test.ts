@@ -33,6 +33,7 @@ import {
 import {
   dropsOverrides,
   overridePatch,
+  patchOf,
   saveRequest,
   sourceOf,
   validateRequest,
@@ -45,7 +46,6 @@ import {
   withChosen,
 } from '../../src/console/screens/agent-editor/history/versions.ts';
 import { keptFrom } from '../../src/console/screens/agent-editor/kept-draft.ts';
-import { patchOf } from '../../src/console/screens/agent-editor/override-patch.ts';
 import {
   agentFieldIn,
   agentProblems,

@@ -5,13 +5,13 @@ import { outcomeOf } from '../../src/console/connect-model/provider-test.ts';
 import { ModelFigures, NOTHING_KNOWN } from '../../src/console/data/resources.ts';
 import {
   copyOf,
+  freeId,
   isDirty,
   type Opened,
   saidOf,
   withFields,
   writtenOf,
 } from '../../src/console/entry/entry.ts';
-import { freeId } from '../../src/console/entry/free-id.ts';
 import {
   blocks,
   passRateOf,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import t from 'tap';
 import { Identity, mayDo, mayUse } from '../../src/console/data/principal.ts';
 import { accessEvents, withOthers } from '../../src/console/screens/access-log/access-event.ts';
-import { gaugesOf, nameOf } from '../../src/console/screens/budgets/counter.ts';
+import { gaugesOf, nameOf } from '../../src/console/screens/budgets/budget.ts';
 import { challengeOf, errorOf, ownPath, waysOf } from '../../src/console/screens/sign-in/sign-in.ts';
 import { csvOf, firstDay, propertiesIn, sumOf, usageOf } from '../../src/console/screens/usage/usage.ts';
 import { browserOf } from '../../src/console/screens/users/session.ts';

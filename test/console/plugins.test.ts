@@ -16,8 +16,8 @@ import {
   stateOf,
   switched,
 } from '../../src/console/screens/agent-editor/plugins/plugin-settings.ts';
-import { ruleRows } from '../../src/console/screens/agent-editor/plugins/rules.ts';
 import { agentProblems } from '../../src/console/screens/agent-editor/problems.ts';
+import { ruleRows } from '../../src/console/screens/agent-editor/tools/permission.ts';
 import {
   activeText,
   callerOf,

@@ -1,5 +1,7 @@
 import { type ReactNode, useState } from 'react';
+import { statusOf } from '../data/error.ts';
 import type { JsonObject } from '../data/guard.ts';
+import { redactText } from '../data/redact-text.ts';
 import { toast } from '../feedback/toasts.ts';
 import { RequestDialog } from '../fixtures/RequestDialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
@@ -8,7 +10,22 @@ import type { Widgets, Words } from '../schema-form/context.ts';
 import { wordsFrom } from '../schema-form/hints.ts';
 import type { SchemaFormProps } from '../schema-form/SchemaForm.tsx';
 import { GrantsField } from './GrantsField.tsx';
-import { type Places, refusedFields } from './refusal.ts';
+
+/** Where messages of the service belong. */
+
+/** Beginnings of messages, and the field that each concerns. The first one that matches counts. */
+export type Places = readonly (readonly [begin: RegExp, field: string])[];
+
+/**
+ * The problems of a form whose request was refused, by field; the empty field is the form itself.
+ * @throws the error, if it is not about the content of the request
+ */
+const refusedFields = (error: unknown, places: Places): ReadonlyMap<string, string> => {
+  const status = statusOf(error);
+  if (!(error instanceof Error) || status === undefined || status === 401 || status >= 500) throw error;
+  const [, field] = places.find(([begin]) => begin.test(error.message)) ?? ['', ''];
+  return new Map([[field, redactText(error.message)]]);
+};
 
 const UI = { kind: { 'ui:widget': 'buttons' }, grants: { 'ui:widget': 'grants' } };
 const WIDGETS = { grants: GrantsField };

@@ -1,7 +1,7 @@
 import { anything } from '../data/guard.ts';
 import { changed } from '../data/records.ts';
 import { pathOf, send } from '../data/request.ts';
-import { freeId } from '../entry/free-id.ts';
+import { freeId } from '../entry/entry.ts';
 import type { Candidate } from './use-preview.ts';
 
 /** Creates a provider, some of its models and an agent in one pass. */

@@ -12,7 +12,7 @@ import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { TIME_CELL } from '../audit-log/ActionChip.tsx';
 import { useRangeFilters } from '../audit-log/use-range-filters.ts';
-import { USER_CELL } from '../users/user-cell.tsx';
+import { USER_CELL } from '../users/UserLink.tsx';
 import { ACCESS_KINDS, type AccessEvent, accessEvents, accessHref, withOthers } from './access-event.ts';
 import texts from './texts.json' with { type: 'json' };
 

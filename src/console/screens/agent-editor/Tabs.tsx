@@ -23,7 +23,7 @@ const PANELS: Readonly<Record<Tab, ComponentType>> = {
   advanced: lazy(() => import('./fields/Advanced.tsx')),
   history: lazy(() => import('./history/History.tsx')),
   skills: lazy(() => import('./references/Skills.tsx')),
-  connect: lazy(() => import('./connect/Connect.tsx')),
+  connect: lazy(() => import('./connect/ConnectTo.tsx').then(({ Connect }) => ({ default: Connect }))),
 };
 
 /** The number of entries that a tab contains. */

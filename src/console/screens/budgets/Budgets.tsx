@@ -1,17 +1,23 @@
 import { useResource } from '../../data/queries.ts';
 import { Notice } from '../../design/Notice.tsx';
+import type { EntryDescriptor } from '../../entry/EntryFields.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
-import type { Format } from '../../i18n/locale.ts';
-import { type Say, useTexts } from '../../i18n/locale.ts';
+import { type Format, type Say, useTexts } from '../../i18n/locale.ts';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { waitingRunsSlowly } from '../../run-records/waiting.ts';
-import { UNITS } from './amounts.ts';
-import { BUDGETS, type Budget } from './budget.ts';
-import { BUDGET } from './budget-form.tsx';
+import { BUDGETS, type Budget, UNITS } from './budget.ts';
 import { Counters, WorstCounter } from './Counters.tsx';
 import texts from './texts.json' with { type: 'json' };
+
+const BUDGET: EntryDescriptor = {
+  namespace: 'budgets',
+  entity: 'entity.budget',
+  texts,
+  start: { id: '', window: { every: 'month' }, limits: {}, on_exceeded: 'pause' },
+  fields: () => ['id', 'limits', 'window', 'per', 'match', 'on_exceeded', 'warn_at', 'unpriced'],
+};
 
 type Key = keyof typeof texts;
 

@@ -5,9 +5,8 @@ import { Drawer } from '../../design/Dialog.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { DateTime } from '../../design/Time.tsx';
 import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
-import { UNITS } from './amounts.ts';
+import { type Counter, countersOf, type Gauge, gaugesOf, nameOf, UNITS } from './budget.ts';
 import css from './Counters.module.css';
-import { type Counter, countersOf, type Gauge, gaugesOf, nameOf } from './counter.ts';
 import texts from './texts.json' with { type: 'json' };
 
 /** The counters of a budget as bars. */

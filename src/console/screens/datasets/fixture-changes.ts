@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../data/guard.ts';
-import { freeId } from '../../entry/free-id.ts';
+import { freeId } from '../../entry/entry.ts';
 import { withFixture } from './fixture.ts';
 import type { Change } from './write.ts';
 

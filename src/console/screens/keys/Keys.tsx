@@ -6,10 +6,9 @@ import { ListScreen } from '../../list/ListScreen.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { KEY_STATES, keysOf, MAKES } from './key.ts';
-import { NewKey } from './key-acts.tsx';
+import { NewKey, useKeyActions } from './key-acts.tsx';
 import { keyColumns } from './key-columns.tsx';
 import texts from './texts.json' with { type: 'json' };
-import { useKeyActions } from './use-key-actions.tsx';
 
 const filtersOf = (t: Say<keyof typeof texts>): Filter[] => [
   {

@@ -1,15 +1,76 @@
-import { useState } from 'react';
-import { AccessForm } from '../../access/AccessForm.tsx';
+import { type ReactNode, useId, useState } from 'react';
+import { AccessForm, type Places } from '../../access/AccessForm.tsx';
 import { ActDialog } from '../../access/ActDialog.tsx';
-import type { Places } from '../../access/refusal.ts';
 import { anything, isObject, type JsonObject } from '../../data/guard.ts';
-import { type Outgoing, pathOf, send } from '../../data/request.ts';
+import { useResource } from '../../data/queries.ts';
+import { backendUrl, type Outgoing, pathOf, send } from '../../data/request.ts';
+import { CopyButton } from '../../design/Copy.tsx';
+import { Dialog, DialogClose } from '../../design/Dialog.tsx';
+import { InputField } from '../../design/Inputs.tsx';
+import { Notice } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
-import { changesIn } from '../../schema-form/hints.ts';
-import { ApiKey, CreatedKey, changedKeys, KEYS } from './key.ts';
-import { ShownKey } from './ShownKey.tsx';
+import type { MenuItem } from '../../list/RowMenu.tsx';
+import { useIsScreen } from '../../navigation/screen-paths.ts';
+import type { SeenProps } from '../../schema-form/context.ts';
+import { changesIn, nothing } from '../../schema-form/hints.ts';
+import { useFieldProps } from '../../schema-form/scalars.tsx';
+import { accessHref } from '../access-log/access-event.ts';
+import { someUsers } from '../users/user.ts';
+import { ApiKey, CreatedKey, changedKeys, isActive, KEYS } from './key.ts';
 import texts from './texts.json' with { type: 'json' };
-import { UserField } from './UserField.tsx';
+
+/** A widget of the schema form for the id of a user, with suggestions if the users can be read. */
+const UserField = (props: SeenProps) => {
+  const field = useFieldProps(props);
+  const options = useId();
+  const { items = [] } = useResource(someUsers).data ?? {};
+  return (
+    <>
+      <InputField
+        {...field}
+        list={options}
+        autoComplete="off"
+        spellCheck={false}
+        value={typeof props.value === 'string' ? props.value : ''}
+        onChange={(typed) => props.onChange(typed === '' ? nothing(props, '') : typed)}
+      />
+      <datalist id={options}>
+        {items.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </datalist>
+    </>
+  );
+};
+
+const Copied = ({ label, text }: { label: string; text: string }) => (
+  <section className="stack" aria-label={label}>
+    <span className="row">
+      <strong>{label}</strong>
+      <CopyButton text={text} />
+    </span>
+    <code className="mono grow">{text}</code>
+  </section>
+);
+
+/** A new key, which is nowhere else: neither the service nor the console shows it again. */
+const ShownKey = ({ made, onClose }: { made: CreatedKey; onClose: () => void }) => {
+  const t = useTexts(texts);
+  const { key, name, user } = made;
+  const line = `curl ${backendUrl()}/v1/threads -H "authorization: Bearer ${key}"`;
+  return (
+    <Dialog title={t('shown.title', { name })} size={640} staysOnClick onClose={onClose}>
+      <Notice tone="warn" title={t('shown.once')}>
+        {t('shown.user', { user })}
+      </Notice>
+      <Copied label={t('shown.key')} text={key} />
+      <Copied label={t('shown.curl')} text={line} />
+      <DialogClose onClose={onClose} />
+    </Dialog>
+  );
+};
 
 /** Dialogs of keys: create, change, rotate and revoke. */
 
@@ -167,4 +228,33 @@ const RevokeKey = ({ of: { id, name, hint }, onClose }: KeyProps) => {
   return <ActDialog texts={texts} of="revoke" values={{ name, hint }} act={act} onClose={onClose} />;
 };
 
-export const KEY_DIALOGS = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey } as const;
+const KEY_DIALOGS = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey } as const;
+
+/** The menu of a key, and the dialog of the chosen action. */
+export const useKeyActions = (): { menu: (key: ApiKey) => MenuItem[]; dialog: ReactNode } => {
+  const t = useTexts(texts);
+  const isScreen = useIsScreen();
+  const [opened, open] = useState<{ of: ApiKey; what: keyof typeof KEY_DIALOGS }>();
+  const Shown = opened && KEY_DIALOGS[opened.what];
+  return {
+    menu: (of) => {
+      const { id } = of;
+      const opens = (what: keyof typeof KEY_DIALOGS) => ({
+        label: t(`menu.${what}`),
+        isOff: !isActive(of),
+        act: () => open({ of, what }),
+      });
+      const changes = `/audit-log?resource=${encodeURIComponent(`keys/${id}`)}`;
+      return [
+        { ...opens('edit'), icon: 'edit' },
+        { ...opens('rotate'), icon: 'refresh' },
+        ...(isScreen('/access-log')
+          ? [{ label: t('menu.access'), icon: 'accessLog', act: accessHref({ credential: id }) } as const]
+          : []),
+        { label: t('menu.changes'), icon: 'history', act: changes },
+        { ...opens('revoke'), icon: 'trash', tone: 'danger' },
+      ];
+    },
+    dialog: Shown && <Shown of={opened.of} onClose={() => open(undefined)} />,
+  };
+};

@@ -4,7 +4,7 @@ import { DateTime, useNow } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { FIRST } from '../../list/columns.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
-import { USER_CELL } from '../users/user-cell.tsx';
+import { USER_CELL } from '../users/UserLink.tsx';
 import { type ApiKey, expiresSoonIn, KEY_STATES } from './key.ts';
 import texts from './texts.json' with { type: 'json' };
 

@@ -6,7 +6,7 @@ import { Card } from '../../design/Layout.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Status } from './mcp-server.ts';
-import { acceptTools } from './server-actions.ts';
+import { acceptTools } from './server-actions.tsx';
 import texts from './texts.json' with { type: 'json' };
 
 /**

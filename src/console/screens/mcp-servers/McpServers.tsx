@@ -7,8 +7,7 @@ import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { endpointOf, SERVERS, type Server, statusOf } from './mcp-server.ts';
-import { HealthChip, RestartButton } from './ServerStatus.tsx';
-import { verifyTools } from './server-actions.ts';
+import { HealthChip, RestartButton, verifyTools } from './server-actions.tsx';
 import { SERVER } from './server-form.tsx';
 import texts from './texts.json' with { type: 'json' };
 

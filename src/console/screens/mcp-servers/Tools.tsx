@@ -7,8 +7,7 @@ import { agentsCell, FIRST } from '../../list/columns.tsx';
 import { List } from '../../list/List.tsx';
 import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
-import { createToolFilter } from '../tools/allowed.ts';
-import { agentsWithTools } from '../tools/tool.ts';
+import { agentsWithTools, createToolFilter } from '../tools/tool.ts';
 import type { Status } from './mcp-server.ts';
 import texts from './texts.json' with { type: 'json' };
 

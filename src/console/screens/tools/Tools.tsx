@@ -11,9 +11,8 @@ import type { Filter } from '../../list/FilterBar.tsx';
 import { ListScreen } from '../../list/ListScreen.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
-import { createToolFilter } from './allowed.ts';
 import texts from './texts.json' with { type: 'json' };
-import { agentsWithTools } from './tool.ts';
+import { agentsWithTools, createToolFilter } from './tool.ts';
 
 const RECORDS = recordsOf('tools', object({ id: text, description: optional(text) }));
 const META = metaOf('tools');

@@ -1,3 +1,4 @@
+import { compileGlob, type Glob } from '../../../schema/glob.ts';
 import {
   anyObject,
   anything,
@@ -76,7 +77,7 @@ export const LONG = 400;
 
 export const bytesOf = (typed: string): number => new TextEncoder().encode(typed).length;
 
-export type Parameter = { name: string; type: string; isRequired: boolean; description: string };
+type Parameter = { name: string; type: string; isRequired: boolean; description: string };
 
 const typeOf = (raw: Schema, root: Schema): string => {
   const { schema, view, isNullable } = seen(raw, root);
@@ -118,3 +119,35 @@ export const parametersOf = (schema: JsonObject): Parameter[] => {
 
 /** Recursive schemas end at this depth. */
 const MOST_NESTED = 3;
+
+/** The tools that an agent sees: allowed by name or pattern, and not excluded by either (console.md 4.3.2). */
+
+type ToolRules = {
+  allowed_tools?: readonly string[] | undefined;
+  allowed_tool_patterns?: readonly string[] | undefined;
+  excluded_tools?: readonly string[] | undefined;
+  excluded_tool_patterns?: readonly string[] | undefined;
+};
+
+const none: Glob = () => false;
+
+/** Compiles a pattern like the service; a pattern that the service rejects matches nothing. */
+export const globOf = (pattern: string): Glob => {
+  try {
+    return compileGlob(pattern);
+  } catch {
+    return none;
+  }
+};
+
+/** Compiles the rules of an agent once, for many tools. */
+export const createToolFilter = (rules: ToolRules): ((id: string) => boolean) => {
+  const allowed = new Set(rules.allowed_tools);
+  const excluded = new Set(rules.excluded_tools);
+  const patterns = (rules.allowed_tool_patterns ?? []).map(globOf);
+  const against = (rules.excluded_tool_patterns ?? []).map(globOf);
+  return (id) =>
+    (allowed.has(id) || patterns.some((pattern) => pattern(id))) &&
+    !excluded.has(id) &&
+    !against.some((pattern) => pattern(id));
+};

@@ -19,10 +19,9 @@ import { connectionsOf } from '../connections/connection.ts';
 import { connectionColumns } from '../connections/connection-columns.tsx';
 import connectionTexts from '../connections/texts.json' with { type: 'json' };
 import { type ApiKey, keysOf, MAKES } from '../keys/key.ts';
-import { NewKey } from '../keys/key-acts.tsx';
+import { NewKey, useKeyActions } from '../keys/key-acts.tsx';
 import { keyColumns } from '../keys/key-columns.tsx';
 import keyTexts from '../keys/texts.json' with { type: 'json' };
-import { useKeyActions } from '../keys/use-key-actions.tsx';
 import { browserOf, endSession, type Session, sessionsOf } from './session.ts';
 import texts from './texts.json' with { type: 'json' };
 

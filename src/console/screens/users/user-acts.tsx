@@ -1,7 +1,6 @@
 import { useState } from 'react';
-import { AccessForm } from '../../access/AccessForm.tsx';
+import { AccessForm, type Places } from '../../access/AccessForm.tsx';
 import { ActDialog } from '../../access/ActDialog.tsx';
-import type { Places } from '../../access/refusal.ts';
 import { anything, type JsonObject } from '../../data/guard.ts';
 import { invalidate } from '../../data/queries.ts';
 import { type Outgoing, pathOf, send } from '../../data/request.ts';

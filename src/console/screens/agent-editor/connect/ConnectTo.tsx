@@ -9,10 +9,11 @@ import { CopyButton } from '../../../design/Copy.tsx';
 import { FilterSelect } from '../../../design/Field.tsx';
 import { Card, Facts } from '../../../design/Layout.tsx';
 import { Loaded } from '../../../design/Loaded.tsx';
-import { Notice } from '../../../design/Notice.tsx';
+import { EmptyState, Notice } from '../../../design/Notice.tsx';
 import { toastError } from '../../../feedback/toasts.ts';
 import { useTexts } from '../../../i18n/locale.ts';
 import { CreatedKey, changedKeys, KEYS, MAKES } from '../../keys/key.ts';
+import { useAgent } from '../agent-form.ts';
 import { CLIENT_IDS, CLIENTS, type Client, textFor } from './clients.ts';
 import { TryIt } from './TryIt.tsx';
 import texts from './texts.json' with { type: 'json' };
@@ -57,7 +58,7 @@ const useKeys = () => {
 };
 
 /** The connection of a client, a text to paste into it, and a request. */
-const ConnectTo = ({ agentId }: { agentId: string }) => {
+export default function ConnectTo({ agentId }: { agentId: string }) {
   const t = useTexts(texts);
   const query = useResource(models);
   const [client, setClient] = useState<Client>('openWebUi');
@@ -131,6 +132,12 @@ const ConnectTo = ({ agentId }: { agentId: string }) => {
       )}
     </Loaded>
   );
-};
+}
 
-export default ConnectTo;
+/** The tab of the editor. A new agent is no model yet. */
+export function Connect() {
+  const t = useTexts(texts);
+  const { isNew, start } = useAgent().form.opened;
+  if (isNew) return <EmptyState title={t('new.title')}>{t('new.text')}</EmptyState>;
+  return <ConnectTo agentId={start.id} />;
+}

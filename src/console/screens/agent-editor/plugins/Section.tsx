@@ -10,8 +10,8 @@ import { SchemaForm } from '../../../schema-form/SchemaForm.tsx';
 import { useFieldProps } from '../../../schema-form/scalars.tsx';
 import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
+import { ruleRows } from '../tools/permission.ts';
 import { type Settings, sectionFields, sectionOf } from './plugin-settings.ts';
-import { ruleRows } from './rules.ts';
 import texts from './texts.json' with { type: 'json' };
 
 /** The settings of one plugin, as a form or as JSON. */

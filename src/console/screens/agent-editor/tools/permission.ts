@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from '../../../data/guard.ts';
 import { sectionsOf } from '../../../data/spec.ts';
 import { expressionOf } from '../../../schema-form/expressions.ts';
-import { globOf } from '../../tools/allowed.ts';
+import { globOf } from '../../tools/tool.ts';
 import { textsOf, withSection } from '../draft.ts';
 
 /** The decision of the permission plugin for each tool: deny beats allow, allow beats ask (console.md 4.3.3). */
 
 export type Behavior = 'allow' | 'ask' | 'deny';
 
-export type Rule = {
+type Rule = {
   text: string;
   behavior: Behavior;
   /** The rule also checks arguments, so the tool alone does not determine the decision. */
@@ -26,7 +26,7 @@ export type Permission = {
 };
 
 /** Strongest first. */
-export const RANK: readonly Behavior[] = ['deny', 'allow', 'ask'];
+const RANK: readonly Behavior[] = ['deny', 'allow', 'ask'];
 
 /** In the order in which they are offered. */
 export const BEHAVIORS = ['allow', 'ask', 'deny'] as const;
@@ -47,7 +47,7 @@ const matcherOf = (name: string): ((tool: string) => boolean) => {
   return (tool) => pattern?.test(tool) ?? false;
 };
 
-export const ruleOf = (value: unknown): Rule[] => {
+const ruleOf = (value: unknown): Rule[] => {
   if (!isObject(value) || typeof value.tool !== 'string') return [];
   const behavior = behaviorOf(value.behavior) ?? 'ask';
   const at = value.tool.startsWith('/') ? -1 : value.tool.indexOf('(');
@@ -107,3 +107,34 @@ export const withDecision = (spec: JsonObject, tool: string, behavior: Behavior)
 };
 
 const ON = { plugin_ids: ['permission'] };
+
+/** Permission rules while they are edited. */
+
+const rulesOf = (section: JsonObject): JsonObject[] =>
+  Array.isArray(section.rules) ? section.rules.filter(isObject) : [];
+
+type RuleRow = {
+  matches: readonly string[];
+  /** Index of a rule that always takes precedence over this one. */
+  overruledBy: number | undefined;
+};
+
+const rankOf = ({ behavior }: Rule): number => RANK.indexOf(behavior);
+
+const NONE: Rule = { text: '', behavior: 'ask', isConditional: false, matches: () => false };
+
+export const ruleRows = (section: JsonObject, tools: readonly string[]): RuleRow[] => {
+  const rules = rulesOf(section);
+  const read = rules.map((rule) => ruleOf(rule)[0] ?? NONE);
+  const matches = read.map((rule) => tools.filter(rule.matches));
+  const overrules = (other: number, one: number): boolean => {
+    const [strong, weak] = [read[other] ?? NONE, read[one] ?? NONE];
+    if (strong.isConditional || rankOf(strong) >= rankOf(weak)) return false;
+    const found = matches[one] ?? [];
+    return strong.text === weak.text || (found.length > 0 && found.every(strong.matches));
+  };
+  return rules.map((_, index) => {
+    const by = rules.findIndex((_rule, other) => overrules(other, index));
+    return { matches: matches[index] ?? [], overruledBy: by < 0 ? undefined : by };
+  });
+};

@@ -2,7 +2,7 @@ import type { Glob } from '../../../../schema/glob.ts';
 import { mcpSegment } from '../../../../schema/mcp-names.ts';
 import type { JsonObject } from '../../../data/guard.ts';
 import type { Tool } from '../../../data/resources.ts';
-import { globOf } from '../../tools/allowed.ts';
+import { globOf } from '../../tools/tool.ts';
 import { textsOf } from '../draft.ts';
 
 /** The tools that an agent sees, with the reason (console.md 4.3.2, config.md 3.1). */

@@ -1,10 +1,15 @@
+import { useState } from 'react';
 import { anything } from '../../data/guard.ts';
 import { readResource } from '../../data/queries.ts';
 import { changed } from '../../data/records.ts';
+import { redactText } from '../../data/redact-text.ts';
 import { pathOf, send, sendRaw } from '../../data/request.ts';
+import { Button, IconButton } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
+import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { toast, toastError } from '../../feedback/toasts.ts';
-import { say } from '../../i18n/locale.ts';
-import { type Status, statusOf } from './mcp-server.ts';
+import { say, useTexts } from '../../i18n/locale.ts';
+import { healthOf, type Status, statusOf, TONES } from './mcp-server.ts';
 import texts from './texts.json' with { type: 'json' };
 
 /** Actions on a running server, shared by the list and the page of the server. */
@@ -30,7 +35,7 @@ export const verifyTools = async (id: string): Promise<void> => {
 };
 
 /** Requests a new connection and waits until it is established. */
-export const restart = async (id: string): Promise<void> => {
+const restart = async (id: string): Promise<void> => {
   try {
     const before = await look(id);
     await sendRaw({ method: 'POST', path: pathOf`/v1/mcp-servers/${id}/restart` });
@@ -62,4 +67,49 @@ export const acceptTools = async (id: string, shown: Status['changed_tools']): P
     toastError(error);
   }
   await look(id).catch(() => {});
+};
+
+/** The health of a server and its restart, in the list and on the page of the server. */
+
+export const HealthChip = ({ status }: { status: Status }) => {
+  const t = useTexts(texts);
+  const health = healthOf(status);
+  const why = status.last_error === null ? undefined : redactText(status.last_error);
+  return (
+    <Chip tone={TONES[health]} {...(why !== undefined && !status.connected && { title: why })}>
+      {t(`health.${health}`, { count: status.consecutive_failures })}
+    </Chip>
+  );
+};
+
+export const RestartButton = ({ id, isSmall = false }: { id: string; isSmall?: boolean }) => {
+  const t = useTexts(texts);
+  const [isAsked, ask] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const go = async (): Promise<void> => {
+    ask(false);
+    setBusy(true);
+    await restart(id);
+    setBusy(false);
+  };
+  const control = { icon: 'refresh', disabled: busy, onClick: () => ask(true) } as const;
+  return (
+    <>
+      {isSmall ? (
+        <IconButton small {...control} label={t('restart.named', { id })} />
+      ) : (
+        <Button {...control}>{t(busy ? 'restart.going' : 'restart')}</Button>
+      )}
+      {isAsked && (
+        <ConfirmDialog
+          title={t('restart.title', { id })}
+          confirm={t('restart')}
+          onConfirm={() => void go()}
+          onClose={() => ask(false)}
+        >
+          <p>{t('restart.text')}</p>
+        </ConfirmDialog>
+      )}
+    </>
+  );
 };
