@@ -1,8 +1,9 @@
-import { type ReactNode, useState } from 'react';
-import { redactText } from '../data/redact-text.ts';
+import type { ReactNode } from 'react';
+import { reasonOf } from '../data/redact-text.ts';
 import { ConfirmDialog } from '../design/Dialog.tsx';
 import { Notice } from '../design/Notice.tsx';
 import { toast } from '../feedback/toasts.ts';
+import { useAttempt } from '../feedback/use-attempt.ts';
 import { useTexts } from '../i18n/locale.ts';
 import type { Texts, Values } from '../i18n/texts.ts';
 
@@ -21,18 +22,11 @@ export const ActDialog = <Of extends string>(props: {
 }) => {
   const { of, values, tone, typed, onClose } = props;
   const t = useTexts(props.texts);
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<string>();
-  const run = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await props.act();
-      toast('success', t(`${of}.done`, values));
-      onClose();
-    } catch (error) {
-      setFailure(redactText(error instanceof Error ? error.message : String(error)));
-      setBusy(false);
-    }
+  const { isBusy, error, run } = useAttempt();
+  const act = async (): Promise<void> => {
+    await props.act();
+    toast('success', t(`${of}.done`, values));
+    onClose();
   };
   return (
     <ConfirmDialog
@@ -40,13 +34,13 @@ export const ActDialog = <Of extends string>(props: {
       confirm={t(`${of}.confirm`, values)}
       {...(tone && { tone })}
       typed={typed}
-      busy={busy}
-      onConfirm={() => void run()}
+      busy={isBusy}
+      onConfirm={() => void run(act)}
       onClose={onClose}
     >
       <p>{t(`${of}.text`, values)}</p>
       {props.children}
-      {failure !== undefined && <Notice tone="error" title={failure} />}
+      {error !== undefined && <Notice tone="error" title={reasonOf(error)} />}
     </ConfirmDialog>
   );
 };

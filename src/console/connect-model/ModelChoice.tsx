@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { JsonObject } from '../data/guard.ts';
 import { useResource } from '../data/queries.ts';
-import { NamedRecord, recordsOf } from '../data/records.ts';
+import { idsOf, type Namespace } from '../data/records.ts';
 import { Button } from '../design/Button.tsx';
 import { Notice } from '../design/Notice.tsx';
 import { ID } from '../entry/entry.ts';
@@ -18,20 +18,14 @@ import texts from './texts.json' with { type: 'json' };
 import type { Attempt, Connecting } from './use-connecting.ts';
 import type { Candidate, Offered } from './use-preview.ts';
 
-const PROVIDERS = recordsOf('providers', NamedRecord);
-const MODELS = recordsOf('models', NamedRecord);
-const POOLS = recordsOf('model-pools', NamedRecord);
-const AGENTS = recordsOf('agents', NamedRecord);
-
-const NONE: readonly NamedRecord[] = [];
-const idsOf = (records = NONE): string[] => records.map(({ id }) => id);
-
 /** Ids that entries have. Models and pools share their ids. */
 const useTaken = () => ({
-  providers: idsOf(useResource(PROVIDERS).data),
-  models: [...idsOf(useResource(MODELS).data), ...idsOf(useResource(POOLS).data)],
-  agents: idsOf(useResource(AGENTS).data),
+  providers: useIds('providers'),
+  models: [...useIds('models'), ...useIds('model-pools')],
+  agents: useIds('agents'),
 });
+
+const useIds = (namespace: Namespace): string[] => useResource(idsOf(namespace)).data ?? [];
 
 /** The field of the id of an entry. Names of models contain points, which separate the parts of a path. */
 const fieldOf = ({ part, name }: Omit<Item, 'id'>): string => `${part} ${name}.id`;

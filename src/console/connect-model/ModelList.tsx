@@ -1,5 +1,6 @@
 import { useState } from 'react';
-import { boxLook, Field } from '../design/Field.tsx';
+import { boxLook } from '../design/Field.tsx';
+import { InputField } from '../design/Inputs.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
 import css from './ConnectModel.module.css';
 import texts from './texts.json' with { type: 'json' };
@@ -62,11 +63,13 @@ export const ModelList = (props: {
   return (
     <fieldset className={`stack narrow ${css.plain}`}>
       <legend>{t('models', { name: props.name })}</legend>
-      <Field label={t('search')} {...(offered.length > 0 && { hint: t('models.columns') })}>
-        {(control) => (
-          <input {...control} type="search" value={typed} onChange={({ target }) => setTyped(target.value)} />
-        )}
-      </Field>
+      <InputField
+        label={t('search')}
+        hint={offered.length > 0 ? t('models.columns') : undefined}
+        type="search"
+        value={typed}
+        onChange={setTyped}
+      />
       <div className={css.models}>
         {named.map((name) => row(name))}
         {found.slice(0, SHOWN).map((model) => row(model.upstream_model, model.upstream_model, model))}

@@ -52,6 +52,12 @@ export const recordsOf = <T>(namespace: Namespace, item: Guard<T>, every?: numbe
 export const NamedRecord = object({ id: text });
 export type NamedRecord = ReturnType<typeof NamedRecord>;
 
+/** The ids of all entries of a namespace. */
+export const idsOf = (namespace: Namespace): Resource<string[]> => ({
+  ...recordsOf(namespace, NamedRecord),
+  guard: (value, at) => list(NamedRecord)(value, at).map(({ id }) => id),
+});
+
 const MetaEntry = object({ id: text, meta: Meta });
 
 /** Metadata of each entry of a namespace, by id. */

@@ -127,3 +127,7 @@ function endOfValue(text: string, from: number): number {
   WORD.lastIndex = from;
   return from + (WORD.exec(text)?.[0].length ?? 0);
 }
+
+/** The message of an error, without secrets. */
+export const reasonOf = (error: unknown): string =>
+  redactText(error instanceof Error ? error.message : String(error));

@@ -16,7 +16,7 @@ import {
   type Zone,
 } from './format.ts';
 import type { Locale } from './language.ts';
-import { type Texts, textIn, type Values } from './texts.ts';
+import { isKey, type Texts, textIn, type Values } from './texts.ts';
 
 /** The language and the time zone of this console. */
 
@@ -65,6 +65,10 @@ export const useTexts = <K extends string>(texts: Texts<K>): Say<K> => {
   const language = useAtom(locale);
   return useMemo(() => (key, values) => textIn(texts, language, key, values), [texts, language]);
 };
+
+/** The text of a value, or the value itself if only a newer service has it. */
+export const textOr = <K extends string>(t: Say<K>, texts: Texts<K>, key: string, value: string): string =>
+  isKey(texts, key) ? t(key) : value;
 
 /** Formats numbers and times in the current language and time zone. */
 export const useFormat = () => {

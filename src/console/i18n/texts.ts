@@ -26,6 +26,8 @@ export const textIn = <K extends string>(
   return filled(typeof found === 'string' ? found : formOf(found, locale, values.count), values, locale);
 };
 
+export const isKey = <K extends string>(texts: Texts<K>, key: string): key is K => key in texts;
+
 const formOf = (forms: Exclude<Text, string>, locale: Locale, count: string | number | undefined): string =>
   (new Intl.PluralRules(locale).select(Number(count)) === 'one' ? forms.one : undefined) ?? forms.other;
 

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { isObject } from '../data/guard.ts';
 import { fromEditable, MovedSecret, toEditable } from '../data/redaction.ts';
-import { Field } from '../design/Field.tsx';
+import { TextField } from '../design/Inputs.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { useForm } from './context.ts';
 import texts from './texts.json' with { type: 'json' };
@@ -55,21 +55,14 @@ export const JsonBox = (props: {
     if ('value' in read) onChange(read.value);
   };
   return (
-    <Field
+    <TextField
       label={props.label}
+      hint={props.hint}
       error={wrong && 'problem' in wrong ? t(wrong.problem) : errors.get(path)}
-      {...(props.hint && { hint: props.hint })}
-    >
-      {(control) => (
-        <textarea
-          {...control}
-          className="mono"
-          rows={props.rows ?? Math.min(16, Math.max(3, text.split('\n').length))}
-          spellCheck={false}
-          value={text}
-          onChange={(event) => change(event.target.value)}
-        />
-      )}
-    </Field>
+      isCode
+      rows={props.rows ?? Math.min(16, Math.max(3, text.split('\n').length))}
+      value={text}
+      onChange={change}
+    />
   );
 };

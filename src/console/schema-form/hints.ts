@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../data/guard.ts';
 import type { Say } from '../i18n/locale.ts';
-import type { Texts } from '../i18n/texts.ts';
+import { isKey, type Texts } from '../i18n/texts.ts';
 import { type SeenProps, useWordAt, type Words } from './context.ts';
 
 /** Hints of a `ui_schema`, and the texts of a field. */
@@ -53,8 +53,6 @@ export const wordsFrom =
     const key = keyOf(place);
     return isKey(texts, key) ? t(key) : undefined;
   };
-
-const isKey = <K extends string>(texts: Texts<K>, key: string): key is K => key in texts;
 
 /** The members that differ; removed ones are undefined. */
 export const changesIn = (before: JsonObject, after: JsonObject): JsonObject =>

@@ -2,6 +2,7 @@ import { type ChangeEvent, useState } from 'react';
 import { isSecretKey } from '../data/redaction.ts';
 import { CountField } from '../design/CountField.tsx';
 import { CheckField, Field } from '../design/Field.tsx';
+import { TextField } from '../design/Inputs.tsx';
 import { Segmented } from '../design/Segmented.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { type SeenProps, useForm, useWordAt } from './context.ts';
@@ -208,22 +209,17 @@ export const Lines = (props: SeenProps) => {
   // A value set from outside replaces the typed text.
   const text = linesIn(read(typed)) === linesIn(props.value) ? typed : linesIn(props.value);
   return (
-    <Field {...field}>
-      {(control) => (
-        <textarea
-          {...control}
-          className="mono"
-          rows={rowsOf(props, 2)}
-          spellCheck={false}
-          readOnly={isReadOnly(props)}
-          value={text}
-          onChange={({ target }) => {
-            type(target.value);
-            const lines = read(target.value);
-            props.onChange(lines.length > 0 ? lines : nothing(props, []));
-          }}
-        />
-      )}
-    </Field>
+    <TextField
+      {...field}
+      isCode
+      rows={rowsOf(props, 2)}
+      readOnly={isReadOnly(props)}
+      value={text}
+      onChange={(next) => {
+        type(next);
+        const lines = read(next);
+        props.onChange(lines.length > 0 ? lines : nothing(props, []));
+      }}
+    />
   );
 };

@@ -2,7 +2,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { statusOf } from '../../data/error.ts';
 import { useResource } from '../../data/queries.ts';
-import { NamedRecord, recordsOf } from '../../data/records.ts';
+import { idsOf } from '../../data/records.ts';
 import { type Capabilities, capabilities } from '../../data/resources.ts';
 import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
 import { SkeletonRows } from '../../design/Notice.tsx';
@@ -20,8 +20,6 @@ import { RemoteAgent } from './RemoteAgent.tsx';
 import texts from './texts.json' with { type: 'json' };
 
 /** One agent: discovered at another service and read-only, or editable. */
-
-const LOCAL = recordsOf('agents', NamedRecord);
 
 /** A draft of another part of the console, such as the assistant, precedes a copied agent. */
 const createdFrom = (copied: Spec | undefined, localKind: string): Opened => {
@@ -63,11 +61,11 @@ const Stored = ({ id, known, onCreated }: StoredProps) => {
 /** Agents of other services have ids such as `server/agent`. A local agent may have such an id, too. */
 const Slashed = (props: StoredProps & { id: string }) => {
   const { id } = props;
-  const local = useResource(LOCAL);
+  const local = useResource(idsOf('agents'));
   return (
     <Loaded query={local}>
       {(agents) =>
-        agents.some((agent) => agent.id === id) ? (
+        agents.includes(id) ? (
           <Stored {...props} />
         ) : (
           <RemoteAgent id={id} server={id.slice(0, id.indexOf('/'))} />

@@ -26,7 +26,7 @@ export const Picks = (props: { picks: readonly Pick[]; onPick: (id: string, isPi
           />
           <span className="mono">{id}</span>
           {marks}
-          <span className={css.about}>{about}</span>
+          <span className="quiet cut grow">{about}</span>
         </label>
       </li>
     ))}

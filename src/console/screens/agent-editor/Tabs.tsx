@@ -80,7 +80,11 @@ const TabList = ({ selected, onSelect }: ListProps) => {
           >
             {t(`tab.${tab}`)}
             {(wrong ?? count) > 0 && (
-              <span className={css.badge} data-wrong={wrong !== undefined || undefined} aria-hidden="true">
+              <span
+                className="badge tint"
+                data-tone={wrong === undefined ? undefined : 'error'}
+                aria-hidden="true"
+              >
                 {wrong ?? count}
               </span>
             )}

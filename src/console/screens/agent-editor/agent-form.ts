@@ -1,6 +1,6 @@
 import { createContext, useContext, useMemo } from 'react';
 import { useResource } from '../../data/queries.ts';
-import { NamedRecord, recordsOf } from '../../data/records.ts';
+import { idsOf } from '../../data/records.ts';
 import type { Capabilities } from '../../data/resources.ts';
 import type { Opened } from '../../entry/entry.ts';
 import { type EntryForm, type EntryRules, useEntry } from '../../entry/use-entry.ts';
@@ -35,15 +35,13 @@ export const useAgent = (): AgentForm => {
   return agent;
 };
 
-const POOLS = recordsOf('model-pools', NamedRecord);
-
 export const useAgentForm = (opened: Opened, { capabilities, localKind, schema }: Known): EntryForm => {
   const t = useTexts(texts);
   const schemaText = useProblemTexts();
-  const pools = useResource(POOLS, opened.isNew).data;
+  const pools = useResource(idsOf('model-pools'), opened.isNew).data;
   // A new agent could be confused with a model or a pool of the same id.
   const taken = useMemo(
-    () => new Set([...capabilities.models, ...(pools ?? [])].map(({ id }) => id)),
+    () => new Set([...capabilities.models.map(({ id }) => id), ...(pools ?? [])]),
     [capabilities, pools],
   );
   const rules: EntryRules = {

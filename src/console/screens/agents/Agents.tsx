@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { anyObject } from '../../data/guard.ts';
 import { type Loaded as Query, stateOf, useResource } from '../../data/queries.ts';
-import { metaOf, NamedRecord, recordsOf } from '../../data/records.ts';
+import { idsOf, metaOf, recordsOf } from '../../data/records.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { runtimeStats } from '../../data/resources.ts';
 import { KEYS, readJson, writeKey } from '../../data/storage.ts';
@@ -28,8 +28,6 @@ const ImportDialog = lazy(() => import('./ImportDialog.tsx'));
 const AGENT = { namespace: 'agents', entity: 'entity.agent' } as const;
 const AGENTS = recordsOf('agents', AgentRecord);
 const META = metaOf('agents');
-const MODELS = recordsOf('models', NamedRecord);
-const POOLS = recordsOf('model-pools', NamedRecord);
 const NEWEST_FIRST = { id: 'modified', direction: 'desc' } as const;
 const SPANS = ['1h', '24h', '7d', '30d'] as const;
 
@@ -37,10 +35,10 @@ const SPANS = ['1h', '24h', '7d', '30d'] as const;
 const useRows = (query: Query<AgentRecord[]>): AgentRow[] => {
   const meta = useResource(META).data;
   const stats = useResource(runtimeStats).data?.agents;
-  const models = useResource(MODELS).data;
-  const pools = useResource(POOLS).data;
+  const models = useResource(idsOf('models')).data;
+  const pools = useResource(idsOf('model-pools')).data;
   return useMemo(() => {
-    const known = models && pools && new Set([...models, ...pools].map(({ id }) => id));
+    const known = models && pools && new Set([...models, ...pools]);
     return (query.data ?? []).map((agent) => rowOf(agent, { meta, stats, models: known }));
   }, [query.data, meta, stats, models, pools]);
 };

@@ -4,6 +4,7 @@ import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { Field } from '../../design/Field.tsx';
+import { TextField } from '../../design/Inputs.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { agentsIn, checkAll, createAll, type Found, isMasked, type Problem } from './import-agents.ts';
@@ -90,18 +91,14 @@ const ImportDialog = ({ onClose }: { onClose: () => void }) => {
             />
           )}
         </Field>
-        <Field label={t('import.json')} error={problem && t(`import.problem.${problem}`)}>
-          {(control) => (
-            <textarea
-              {...control}
-              className="mono"
-              rows={8}
-              spellCheck={false}
-              value={written}
-              onChange={({ target }) => change(target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t('import.json')}
+          error={problem && t(`import.problem.${problem}`)}
+          isCode
+          rows={8}
+          value={written}
+          onChange={change}
+        />
         {rows && <Rows rows={rows} />}
         <DialogActions>
           <Button onClick={onClose}>{t('import.close')}</Button>

@@ -2,7 +2,7 @@ import { useResource } from '../../data/queries.ts';
 import { Notice } from '../../design/Notice.tsx';
 import type { EntryDescriptor } from '../../entry/EntryFields.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
-import { type Format, type Say, useTexts } from '../../i18n/locale.ts';
+import { type Format, type Say, textOr, useTexts } from '../../i18n/locale.ts';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
@@ -19,17 +19,7 @@ const BUDGET: EntryDescriptor = {
   fields: () => ['id', 'limits', 'window', 'per', 'match', 'on_exceeded', 'warn_at', 'unpriced'],
 };
 
-type Key = keyof typeof texts;
-
-const isText = (key: string): key is Key => key in texts;
-
-/** The text of an option of a field, or the option itself if this version does not know it. */
-const optionOf = (t: Say<Key>, field: string, option: string): string => {
-  const key = `field.${field}.${option}`;
-  return isText(key) ? t(key) : option;
-};
-
-const limitsOf = ({ limits }: Budget, t: Say<Key>, format: Format): string =>
+const limitsOf = ({ limits }: Budget, t: Say<keyof typeof texts>, format: Format): string =>
   [
     ...(limits.usd === undefined ? [] : [format.usd(limits.usd)]),
     ...UNITS.flatMap((unit) =>
@@ -43,18 +33,19 @@ const columnsOf: ColumnsOf<Budget, keyof typeof texts> = (t, format) => [
   {
     id: 'window',
     label: t('field.window'),
-    value: ({ window }) => (window ? optionOf(t, 'window.every', window.every) : '—'),
+    value: ({ window }) =>
+      window ? textOr(t, texts, `field.window.every.${window.every}`, window.every) : '—',
   },
   {
     id: 'per',
     label: t('field.per'),
-    value: ({ per }) => per.map((each) => optionOf(t, 'per.*', each)).join(', ') || '—',
+    value: ({ per }) => per.map((each) => textOr(t, texts, `field.per.*.${each}`, each)).join(', ') || '—',
     shortened: true,
   },
   {
     id: 'on_exceeded',
     label: t('field.on_exceeded'),
-    value: (row) => optionOf(t, 'on_exceeded', row.on_exceeded),
+    value: ({ on_exceeded: way }) => textOr(t, texts, `field.on_exceeded.${way}`, way),
     shortened: true,
   },
 ];

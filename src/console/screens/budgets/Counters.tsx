@@ -4,17 +4,12 @@ import { DataTable } from '../../design/DataTable.tsx';
 import { Drawer } from '../../design/Dialog.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { DateTime } from '../../design/Time.tsx';
-import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
-import { type Counter, countersOf, type Gauge, gaugesOf, nameOf, UNITS } from './budget.ts';
+import { textOr, useFormat, useTexts } from '../../i18n/locale.ts';
+import { type Counter, countersOf, type Gauge, gaugesOf, nameOf } from './budget.ts';
 import css from './Counters.module.css';
 import texts from './texts.json' with { type: 'json' };
 
 /** The counters of a budget as bars. */
-
-const unitOf = (t: Say<keyof typeof texts>, unit: string): string => {
-  const known = UNITS.find((each) => each === unit);
-  return known ? t(`unit.${known}`) : unit;
-};
 
 /** A bar turns amber when four fifths are used. */
 const NEARLY = 0.8;
@@ -25,7 +20,7 @@ const GaugeBar = ({ gauge }: { gauge: Gauge }) => {
   const { unit, spent, limit, share, reserved } = gauge;
   const amount = (value: number): string => (unit === 'usd' ? format.usd(value) : format.compact(value));
   const tone = share >= 1 ? 'error' : share >= NEARLY ? 'warn' : 'info';
-  const values = { spent: amount(spent), limit: amount(limit), unit: unitOf(t, unit) };
+  const values = { spent: amount(spent), limit: amount(limit), unit: textOr(t, texts, `unit.${unit}`, unit) };
   const words = unit === 'usd' ? t('counter.ofUsd', values) : t('counter.of', values);
   return (
     <span

@@ -1,36 +1,17 @@
 import { type FormEvent, useId, useState } from 'react';
-import { redactText } from '../../data/redact-text.ts';
+import { reasonOf } from '../../data/redact-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { InputField } from '../../design/Inputs.tsx';
 import { Facts } from '../../design/Layout.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import designTexts from '../../design/texts.json' with { type: 'json' };
+import { useAttempt } from '../../feedback/use-attempt.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { type Authorization, authorize, startAuthorization } from './connection.ts';
 import texts from './texts.json' with { type: 'json' };
 
 /** Connects an account: names the server, shows what will be allowed, and leads to the authorization server. */
-
-const failureOf = (error: unknown): string =>
-  redactText(error instanceof Error ? error.message : String(error));
-
-/** Runs one step; a failure is shown and the step can be repeated. */
-const useStep = () => {
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<string>();
-  const step = async (act: () => Promise<void>): Promise<void> => {
-    setBusy(true);
-    setFailure(undefined);
-    try {
-      await act();
-    } catch (error) {
-      setFailure(failureOf(error));
-    }
-    setBusy(false);
-  };
-  return { busy, failure, step, reset: () => setFailure(undefined) };
-};
 
 const Scopes = ({ scopes }: { scopes: readonly string[] }) => {
   const t = useTexts(texts);
@@ -51,9 +32,9 @@ const Start = (props: { server: string; authorization: Authorization; onClose: (
   const t = useTexts(texts);
   const own = useTexts(designTexts);
   const { server, authorization, onClose } = props;
-  const { busy, failure, step } = useStep();
+  const { isBusy, error, run } = useAttempt();
   const start = (): Promise<void> =>
-    step(async () => location.assign(await startAuthorization(authorization.id)));
+    run(async () => location.assign(await startAuthorization(authorization.id)));
   return (
     <>
       <p>{t('connect.leave')}</p>
@@ -66,10 +47,10 @@ const Start = (props: { server: string; authorization: Authorization; onClose: (
           [t('column.scopes'), <Scopes key="scopes" scopes={authorization.scopes} />],
         ]}
       />
-      {failure !== undefined && <Notice tone="error" title={failure} />}
+      {error !== undefined && <Notice tone="error" title={reasonOf(error)} />}
       <DialogActions>
         <Button onClick={onClose}>{own('cancel')}</Button>
-        <Button data-autofocus tone="primary" icon="external" disabled={busy} onClick={() => void start()}>
+        <Button data-autofocus tone="primary" icon="external" disabled={isBusy} onClick={() => void start()}>
           {t('connect.start')}
         </Button>
       </DialogActions>
@@ -91,10 +72,10 @@ export const Connect = (props: {
   const options = useId();
   const [server, name] = useState(props.server ?? '');
   const [authorization, offer] = useState(props.authorization);
-  const { busy, failure, step, reset } = useStep();
+  const { isBusy, error, run, stop } = useAttempt();
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (server.trim() !== '' && !busy) void step(async () => offer(await authorize(server.trim())));
+    if (server.trim() !== '' && !isBusy) void run(async () => offer(await authorize(server.trim())));
   };
   return (
     <Dialog title={t('connect.title')} size={520} onClose={onClose}>
@@ -105,7 +86,7 @@ export const Connect = (props: {
           <InputField
             label={t('column.server')}
             hint={t('connect.serverHint')}
-            error={failure}
+            error={error === undefined ? undefined : reasonOf(error)}
             list={options}
             autoComplete="off"
             spellCheck={false}
@@ -114,7 +95,7 @@ export const Connect = (props: {
             value={server}
             onChange={(typed) => {
               name(typed);
-              reset();
+              stop();
             }}
           />
           <datalist id={options}>
@@ -124,7 +105,7 @@ export const Connect = (props: {
           </datalist>
           <DialogActions>
             <Button onClick={onClose}>{own('cancel')}</Button>
-            <Button type="submit" tone="primary" disabled={server.trim() === '' || busy}>
+            <Button type="submit" tone="primary" disabled={server.trim() === '' || isBusy}>
               {t('connect.next')}
             </Button>
           </DialogActions>

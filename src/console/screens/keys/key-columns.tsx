@@ -1,19 +1,18 @@
 import { GrantChips } from '../../access/Grants.tsx';
 import { Chip, type Tone } from '../../design/Chip.tsx';
 import { DateTime, useNow } from '../../design/Time.tsx';
-import { useTexts } from '../../i18n/locale.ts';
+import { textOr, useTexts } from '../../i18n/locale.ts';
 import { FIRST } from '../../list/columns.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { USER_CELL } from '../users/UserLink.tsx';
-import { type ApiKey, expiresSoonIn, KEY_STATES } from './key.ts';
+import { type ApiKey, expiresSoonIn } from './key.ts';
 import texts from './texts.json' with { type: 'json' };
 
 const TONES: Readonly<Record<string, Tone>> = { active: 'success', expired: 'warn', revoked: 'error' };
 
 const State = ({ state }: { state: string }) => {
   const t = useTexts(texts);
-  const known = KEY_STATES.find((each) => each === state);
-  return <Chip tone={TONES[state] ?? 'none'}>{known ? t(`state.${known}`) : state}</Chip>;
+  return <Chip tone={TONES[state] ?? 'none'}>{textOr(t, texts, `state.${state}`, state)}</Chip>;
 };
 
 /** The time at which a key expires; shortly before, the days that are left. */

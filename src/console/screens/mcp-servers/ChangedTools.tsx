@@ -1,9 +1,9 @@
-import { useState } from 'react';
 import { visibleText } from '../../data/visible-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { Card } from '../../design/Layout.tsx';
 import { Ago } from '../../design/Time.tsx';
+import { useWork } from '../../feedback/use-work.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import type { Status } from './mcp-server.ts';
 import { acceptTools } from './server-actions.tsx';
@@ -15,15 +15,10 @@ import texts from './texts.json' with { type: 'json' };
  */
 export const ChangedTools = ({ id, status }: { id: string; status: Status }) => {
   const t = useTexts(texts);
-  const [isBusy, setBusy] = useState(false);
+  const [isBusy, run] = useWork();
   const { changed_tools: changed, left_out: leftOut, tools } = status;
   if (changed.length === 0 && leftOut.length === 0) return null;
   const describe = (name: string): string => tools.find((tool) => tool.name === name)?.description ?? '—';
-  const accept = async (): Promise<void> => {
-    setBusy(true);
-    await acceptTools(id, changed);
-    setBusy(false);
-  };
   return (
     <Card title={t('changed.title')}>
       {changed.length > 0 && (
@@ -41,7 +36,7 @@ export const ChangedTools = ({ id, status }: { id: string; status: Status }) => 
               </li>
             ))}
           </ul>
-          <Button tone="primary" disabled={isBusy} onClick={() => void accept()}>
+          <Button tone="primary" disabled={isBusy} onClick={() => run(() => acceptTools(id, changed))}>
             {t('changed.accept', { count: changed.length })}
           </Button>
         </>

@@ -12,6 +12,7 @@ import { Ago, DateTime } from '../../design/Time.tsx';
 import { EntryEditor } from '../../entry/EntryEditor.tsx';
 import { EntryMenu } from '../../entry/EntryMenu.tsx';
 import { useEntryAddress, useStoredEntry } from '../../entry/use-opened-entry.ts';
+import { toastError } from '../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useGo } from '../../navigation/links.tsx';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
@@ -154,7 +155,7 @@ export default function McpServer() {
       title={id}
       actions={
         <>
-          <Button onClick={() => void verifyTools(id)}>{t('verify')}</Button>
+          <Button onClick={() => void verifyTools(id).catch(toastError)}>{t('verify')}</Button>
           <RestartButton id={id} />
           <Button icon="edit" onClick={() => address.edit(id)}>
             {t('edit')}

@@ -4,6 +4,7 @@ import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
+import { toastError } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { endpointOf, SERVERS, type Server, statusOf } from './mcp-server.ts';
@@ -58,7 +59,7 @@ export default function McpServers() {
       pages="/mcp-servers"
       rowActions={({ id }) => (
         <>
-          <Button small onClick={() => void verifyTools(id)}>
+          <Button small onClick={() => void verifyTools(id).catch(toastError)}>
             {t('verify')}
           </Button>
           <RestartButton id={id} isSmall />

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Button } from '../../design/Button.tsx';
-import { Field } from '../../design/Field.tsx';
+import { TextField } from '../../design/Inputs.tsx';
 import css from '../../entry/Entry.module.css';
 import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx';
 import { objectOf, type Spec } from '../../entry/entry.ts';
@@ -68,19 +68,15 @@ const Paste = () => {
   return (
     <details className={css.box}>
       <summary>{t('paste')}</summary>
-      <Field label={t('paste.json')} error={isBad ? t('paste.bad') : undefined}>
-        {(control) => (
-          <textarea
-            {...control}
-            className="mono"
-            rows={4}
-            spellCheck={false}
-            placeholder={'{"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}'}
-            value={typed}
-            onChange={({ target }) => read(target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={t('paste.json')}
+        error={isBad ? t('paste.bad') : undefined}
+        isCode
+        rows={4}
+        placeholder={'{"mcpServers": {"files": {"command": "npx", "args": ["…"]}}}'}
+        value={typed}
+        onChange={read}
+      />
       <span className="row">
         {'clipboard' in navigator && (
           <Button

@@ -1,19 +1,17 @@
 import { useMemo, useState } from 'react';
 import { object, optional, text } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
-import { NamedRecord, recordsOf } from '../../data/records.ts';
+import { idsOf, recordsOf } from '../../data/records.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { CheckField } from '../../design/Field.tsx';
 import css from '../../entry/Entry.module.css';
 import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
-import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { textOr, useFormat, useTexts } from '../../i18n/locale.ts';
 import { agentsCell } from '../../list/columns.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { check, homeOf, membersOf, POOLS, type Pool, picksOf } from './pool.ts';
 import texts from './texts.json' with { type: 'json' };
-
-const MODELS = recordsOf('models', NamedRecord);
 
 /** Previews which members receive requests while some are unavailable. */
 const Simulation = () => {
@@ -57,10 +55,10 @@ const Simulation = () => {
 
 /** The models that members may use; a new member uses one that is not a member yet. */
 const useModels: NonNullable<EntryDescriptor['useSchema']> = ({ draft }) => {
-  const models = useResource(MODELS).data;
+  const models = useResource(idsOf('models')).data;
   return useMemo(() => {
     const used = membersOf(draft).map(({ model_id }) => model_id);
-    const ids = [...new Set([...(models ?? []).map(({ id }) => id), ...used])].filter(Boolean);
+    const ids = [...new Set([...(models ?? []), ...used])].filter(Boolean);
     const free = ids.find((id) => !used.includes(id)) ?? '';
     return { members: { items: { properties: { model_id: { enum: ids, default: free } } } } };
   }, [models, draft]);
@@ -82,7 +80,6 @@ const POOL: EntryDescriptor = {
 };
 
 const AGENTS = recordsOf('agents', object({ id: text, model_id: optional(text) }));
-const HOMES = ['deterministic', 'round_robin', 'first_healthy'] as const;
 
 type Row = Pool & { agents: readonly string[] };
 
@@ -106,11 +103,8 @@ const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
   {
     id: 'routing',
     label: t('field.routing'),
-    value: ({ routing }) => {
-      const home = routing?.home ?? 'deterministic';
-      const known = HOMES.find((each) => each === home);
-      return known ? t(`field.routing.home.${known}`) : home;
-    },
+    value: ({ routing: { home = 'deterministic' } = {} }) =>
+      textOr(t, texts, `field.routing.home.${home}`, home),
   },
   { id: 'agents', label: t('column.usedBy'), ...agentsCell() },
 ];

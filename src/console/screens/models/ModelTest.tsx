@@ -1,12 +1,13 @@
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { statusOf } from '../../data/error.ts';
 import type { JsonObject } from '../../data/guard.ts';
-import { redactText } from '../../data/redact-text.ts';
+import { reasonOf, redactText } from '../../data/redact-text.ts';
 import { Button, buttonLook } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import css from '../../entry/Entry.module.css';
 import type { Item } from '../../eval-results/report.ts';
+import { useAttempt } from '../../feedback/use-attempt.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { problemsIn } from '../../schema-form/check.ts';
@@ -70,42 +71,18 @@ const Failed = ({ error }: { error: unknown }) => {
   }
   return (
     <Notice tone="error" title={t('test.failed')}>
-      <span data-testid="model-test-error">
-        {redactText(error instanceof Error ? error.message : String(error))}
-      </span>
+      <span data-testid="model-test-error">{reasonOf(error)}</span>
     </Notice>
   );
 };
 
-type Outcome =
-  | { name: 'none' }
-  | { name: 'busy' }
-  | { name: 'answered'; models: readonly string[]; answers: readonly Item[] }
-  | { name: 'failed'; error: unknown };
+type Asked = { models: readonly string[]; answers: readonly Item[] };
 
-/** The test of a prompt; closing the dialog cancels it. */
-const useAsking = () => {
-  const [outcome, setOutcome] = useState<Outcome>({ name: 'none' });
-  const running = useRef<AbortController>(undefined);
-  const ask = async (question: Question): Promise<void> => {
-    const attempt = new AbortController();
-    running.current = attempt;
-    setOutcome({ name: 'busy' });
-    try {
-      const answers = await askModels(question, attempt.signal);
-      setOutcome({ name: 'answered', models: question.models, answers });
-    } catch (error) {
-      if (!attempt.signal.aborted) setOutcome({ name: 'failed', error });
-    }
-  };
-  return { outcome, ask, stop: () => running.current?.abort() };
-};
-
-/** Sends one prompt to one or several models. */
+/** Sends one prompt to one or several models. Closing the dialog cancels the test. */
 export const ModelTest = (props: { first: string; models: readonly Model[]; onClose: () => void }) => {
   const t = useTexts(texts);
   const [asked, setAsked] = useState<JsonObject>({ models: [props.first], seconds: 30, tokens: 2000 });
-  const { outcome, ask, stop } = useAsking();
+  const { isBusy, result, error, run, stop } = useAttempt<Asked>();
   const schema = schemaFor(props.models);
   const close = (): void => {
     stop();
@@ -113,7 +90,8 @@ export const ModelTest = (props: { first: string; models: readonly Model[]; onCl
   };
   const start = (): void => {
     const { prompt, ...rest } = Question(asked, '');
-    void ask({ ...rest, prompt: prompt.trim() || t('test.placeholder') });
+    const question = { ...rest, prompt: prompt.trim() || t('test.placeholder') };
+    void run(async (signal) => ({ models: rest.models, answers: await askModels(question, signal) }));
   };
   return (
     <Dialog title={t('test.title')} size={720} onClose={close}>
@@ -134,22 +112,21 @@ export const ModelTest = (props: { first: string; models: readonly Model[]; onCl
         onChange={setAsked}
       />
       <div className="stack" role="status">
-        {outcome.name === 'failed' && <Failed error={outcome.error} />}
-        {outcome.name === 'answered' &&
-          outcome.answers.map(({ cell, report }, index) => {
-            const id = cell?.model_id ?? outcome.models[index] ?? '';
-            return <AnswerCard key={id} report={report} id={id} />;
-          })}
+        {error !== undefined && <Failed error={error} />}
+        {result?.answers.map(({ cell, report }, index) => {
+          const id = cell?.model_id ?? result.models[index] ?? '';
+          return <AnswerCard key={id} report={report} id={id} />;
+        })}
       </div>
       <DialogActions>
         <Button onClick={close}>{t('test.close')}</Button>
         <Button
           tone="primary"
           data-testid="model-test-send"
-          disabled={outcome.name === 'busy' || problemsIn(schema, asked).length > 0}
+          disabled={isBusy || problemsIn(schema, asked).length > 0}
           onClick={start}
         >
-          {t(outcome.name === 'busy' ? 'test.busy' : 'test.send')}
+          {t(isBusy ? 'test.busy' : 'test.send')}
         </Button>
       </DialogActions>
     </Dialog>

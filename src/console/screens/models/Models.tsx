@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { ConnectButton, ConnectDialog } from '../../connect-model/ConnectDialog.tsx';
 import { useResource } from '../../data/queries.ts';
-import { NamedRecord, recordsOf } from '../../data/records.ts';
+import { idsOf } from '../../data/records.ts';
 import { capabilities, type ModelFigures, NOTHING_KNOWN } from '../../data/resources.ts';
 import { Button } from '../../design/Button.tsx';
 import { Dot } from '../../design/Chip.tsx';
@@ -56,12 +56,12 @@ const MODEL: EntryDescriptor = {
   ],
   ui: { ...MODEL_UI, modalities: { input: KINDS, output: KINDS } },
   useSchema: (form) => {
-    const providers = useResource(PROVIDERS).data;
+    const providers = useResource(idsOf('providers')).data;
     const known = useKnown(form);
     const { draft } = form;
     const { modalities: kinds } = known;
     return useMemo(() => {
-      const ids = (providers ?? []).map(({ id }) => id);
+      const ids = providers ?? [];
       const { provider_id: chosen } = draft;
       const isMissing = typeof chosen === 'string' && chosen !== '' && !ids.includes(chosen);
       return {
@@ -76,8 +76,6 @@ const MODEL: EntryDescriptor = {
   check,
   After: KnownFigures,
 };
-
-const PROVIDERS = recordsOf('providers', NamedRecord);
 
 /** `known` contains the figures that apply where the entry has no value. */
 type Row = Model & { known: ModelFigures; isDangling: boolean };
@@ -170,7 +168,7 @@ const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
 export default function Models() {
   const t = useTexts(texts);
   const query = useResource(MODELS);
-  const providers = useResource(PROVIDERS).data;
+  const providers = useResource(idsOf('providers')).data;
   const known = useResource(capabilities).data?.models;
   const [tested, setTested] = useState<string>();
   const rows = useMemo(
@@ -178,7 +176,7 @@ export default function Models() {
       (query.data ?? []).map((model) => ({
         ...model,
         known: known?.find(({ id }) => id === model.id)?.known ?? NOTHING_KNOWN,
-        isDangling: providers?.every(({ id }) => id !== model.provider_id) ?? false,
+        isDangling: providers !== undefined && !providers.includes(model.provider_id),
       })),
     [query.data, known, providers],
   );

@@ -5,7 +5,7 @@ import { KeyLink } from '../../connect-model/KeyLink.tsx';
 import { TestText } from '../../connect-model/TestText.tsx';
 import type { JsonObject } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
-import { NamedRecord, recordsOf } from '../../data/records.ts';
+import { idsOf } from '../../data/records.ts';
 import { capabilities } from '../../data/resources.ts';
 import { useAtom } from '../../data/use-atom.ts';
 import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
@@ -174,8 +174,6 @@ const PROVIDER: EntryDescriptor = {
   Actions: TestActions,
 };
 
-const MODELS = recordsOf('models', NamedRecord);
-
 const LastTest = ({ id }: { id: string }) => {
   const t = useTexts(texts);
   const [newest] = useAtom(tests).get(id) ?? [];
@@ -224,7 +222,7 @@ const NextStep = () => {
 
 export default function Providers() {
   const query = useResource(PROVIDERS);
-  const models = useResource(MODELS).data;
+  const models = useResource(idsOf('models')).data;
   const [{ adapter }] = useQueryState();
   const [id = ''] = adapter?.split('_', 1) ?? [];
   const rows = query.data ?? [];

@@ -1,7 +1,7 @@
 import { Code } from '../../chat/markdown/Code.tsx';
 import { Markdown } from '../../chat/markdown/Markdown.tsx';
 import { redactText } from '../../data/redact-text.ts';
-import { Field } from '../../design/Field.tsx';
+import { TextField } from '../../design/Inputs.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import shared from '../../entry/Entry.module.css';
 import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx';
@@ -44,16 +44,15 @@ const Instructions = (props: SeenProps) => {
   return (
     <div className={css.instructions}>
       <div className={css.written}>
-        <Field label={props.label} hint={size} error={errors.get(props.path)} required>
-          {(control) => (
-            <textarea
-              {...control}
-              className={css.markdown}
-              value={value}
-              onChange={({ target }) => props.onChange(target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={props.label}
+          hint={size}
+          error={errors.get(props.path)}
+          required
+          className={css.markdown}
+          value={value}
+          onChange={props.onChange}
+        />
         <Scroller label={t('preview')} className={`${shared.box} ${css.reads}`}>
           <h3>{t('preview')}</h3>
           {value.trim() === '' ? <p className="quiet">{t('preview.none')}</p> : <Markdown text={value} />}

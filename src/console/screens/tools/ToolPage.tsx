@@ -4,16 +4,17 @@ import { mcpSegment } from '../../../schema/mcp-names.ts';
 import { anything, type JsonObject } from '../../data/guard.ts';
 import { sourceState } from '../../data/meta.ts';
 import { useResource } from '../../data/queries.ts';
-import { changed, metaOf, NamedRecord, recordsOf } from '../../data/records.ts';
+import { changed, idsOf, metaOf } from '../../data/records.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { capabilities, runtimeStats, type Tool } from '../../data/resources.ts';
 import { Button, buttonLook } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
-import { Field } from '../../design/Field.tsx';
+import { TextField } from '../../design/Inputs.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Card, Page } from '../../design/Layout.tsx';
 import { LoadedById } from '../../design/Loaded.tsx';
-import { toast, toastError } from '../../feedback/toasts.ts';
+import { toast } from '../../feedback/toasts.ts';
+import { useWork } from '../../feedback/use-work.ts';
 import { useWrite } from '../../feedback/use-write.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { FigureTable } from '../../list/FigureTable.tsx';
@@ -44,7 +45,7 @@ const Description = (props: { id: string; effective: string; original: unknown }
   const { id, effective, original } = props;
   const [typed, type] = useState(effective);
   const [from, setFrom] = useState(effective);
-  const [isReverting, setReverting] = useState(false);
+  const [isReverting, run] = useWork();
   const write = useWrite();
   const path = pathOf`/v1/config/tools/${id}/overrides`;
   const bytes = bytesOf(typed);
@@ -61,15 +62,9 @@ const Description = (props: { id: string; effective: string; original: unknown }
     );
   };
   const revert = async (): Promise<void> => {
-    setReverting(true);
-    try {
-      await send({ method: 'DELETE', path }, anything);
-      changed('tools');
-      toast('success', t('reverted', { id }));
-    } catch (failure) {
-      toastError(failure);
-    }
-    setReverting(false);
+    await send({ method: 'DELETE', path }, anything);
+    changed('tools');
+    toast('success', t('reverted', { id }));
   };
   return (
     <form
@@ -79,18 +74,21 @@ const Description = (props: { id: string; effective: string; original: unknown }
         if (isDirty && error === undefined) save();
       }}
     >
-      <Field label={t('override.label')} hint={t('override.hint')} error={error}>
-        {(control) => (
-          <textarea {...control} rows={4} value={typed} onChange={({ target }) => type(target.value)} />
-        )}
-      </Field>
+      <TextField
+        label={t('override.label')}
+        hint={t('override.hint')}
+        error={error}
+        rows={4}
+        value={typed}
+        onChange={type}
+      />
       <div className="row end">
         <span className="quiet grow">
           {t('bytes', numbers)}
           {typed.length >= LONG && !isOver && ` · ${t('long')}`}
         </span>
         {typeof original === 'string' && (
-          <Button disabled={isBusy} title={original} onClick={() => void revert()}>
+          <Button disabled={isBusy} title={original} onClick={() => run(revert)}>
             {t('revert')}
           </Button>
         )}
@@ -110,8 +108,6 @@ const Description = (props: { id: string; effective: string; original: unknown }
 };
 
 const META = metaOf('tools');
-
-const SERVERS = recordsOf('mcp-servers', NamedRecord);
 
 const Parameters = ({ schema }: { schema: JsonObject }) => {
   const t = useTexts(texts);
@@ -176,20 +172,20 @@ const Callers = ({ id, callers }: { id: string; callers: readonly string[] }) =>
 
 const Source = ({ source }: { source: Tool['source'] | undefined }) => {
   const t = useTexts(texts);
-  const servers = useResource(SERVERS, source?.kind === 'mcp').data;
+  const servers = useResource(idsOf('mcp-servers'), source?.kind === 'mcp').data;
   if (!source) return null;
   if (source.kind !== 'mcp')
     return <Chip>{t(source.kind === 'plugin' ? 'kind.plugin' : 'kind.builtin')}</Chip>;
   // A tool id contains a segment of its server's id, which several servers may share, or which may no
   // longer belong to any server.
-  const [server, ...others] = servers?.filter(({ id }) => mcpSegment(id) === source.id) ?? [];
+  const [server, ...others] = servers?.filter((id) => mcpSegment(id) === source.id) ?? [];
   const chip = (
     <Chip tone="info">
-      {t('kind.mcp')} {server?.id ?? source.id}
+      {t('kind.mcp')} {server ?? source.id}
     </Chip>
   );
   if (!server || others.length > 0) return chip;
-  return <ScreenLink to={`/mcp-servers/${encodeURIComponent(server.id)}`}>{chip}</ScreenLink>;
+  return <ScreenLink to={`/mcp-servers/${encodeURIComponent(server)}`}>{chip}</ScreenLink>;
 };
 
 /** The description of a built-in tool can be overridden; other tools are described at their source. */

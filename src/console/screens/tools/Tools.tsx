@@ -5,7 +5,7 @@ import { useResource } from '../../data/queries.ts';
 import { metaOf, recordsOf } from '../../data/records.ts';
 import { capabilities, runtimeStats } from '../../data/resources.ts';
 import { Chip } from '../../design/Chip.tsx';
-import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
+import { type Say, textOr, useFormat, useTexts } from '../../i18n/locale.ts';
 import { agentsCell, FIRST } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { ListScreen } from '../../list/ListScreen.tsx';
@@ -61,10 +61,9 @@ const KINDS = ['builtin', 'plugin', 'mcp'] as const;
 
 const Source = ({ row }: { row: ToolRow }) => {
   const t = useTexts(texts);
-  const kind = KINDS.find((known) => known === row.kind);
   return (
     <span className="row">
-      {kind ? t(`kind.${kind}`) : row.kind}
+      {textOr(t, texts, `kind.${row.kind}`, row.kind)}
       {row.from && <span className="quiet">{row.from}</span>}
       {row.isCustomized && <Chip tone="info">{t('customized')}</Chip>}
     </span>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { RequestError } from '../../data/error.ts';
 import { isObject, type JsonObject } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
@@ -12,6 +12,7 @@ import { Card, Facts } from '../../design/Layout.tsx';
 import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
 import { EmptyState, Notice } from '../../design/Notice.tsx';
 import { Segmented } from '../../design/Segmented.tsx';
+import { useAttempt } from '../../feedback/use-attempt.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { problemsIn } from '../../schema-form/check.ts';
@@ -88,37 +89,6 @@ const Result = ({ trial }: { trial: Trial }) => {
   );
 };
 
-type Call = { arguments: JsonObject; agent_id?: string };
-
-/** One call at a time; leaving the page cancels it. */
-const useTrial = (id: string) => {
-  const [trial, setTrial] = useState<Trial>();
-  const [error, setError] = useState<unknown>();
-  const [call, setCall] = useState<AbortController>();
-  const current = useRef<AbortController>(undefined);
-  useEffect(() => () => current.current?.abort(), []);
-  return {
-    trial,
-    error,
-    isRunning: call !== undefined,
-    cancel: () => call?.abort(),
-    async run(body: Call): Promise<void> {
-      const attempt = new AbortController();
-      current.current = attempt;
-      setCall(attempt);
-      setError(undefined);
-      setTrial(undefined);
-      try {
-        const path = pathOf`/v1/tools/${id}/try`;
-        setTrial(await send({ method: 'POST', path, body, signal: attempt.signal }, Trial));
-      } catch (failure) {
-        if (!attempt.signal.aborted) setError(failure);
-      }
-      setCall(undefined);
-    },
-  };
-};
-
 const Failed = ({ error, onRetry }: { error: unknown; onRetry: () => void }) => {
   const t = useTexts(texts);
   const { failure } = error instanceof RequestError ? error : { failure: undefined };
@@ -150,7 +120,7 @@ const Form = ({ tool, agent }: { tool: Definition; agent: string }) => {
   const [unread, setUnread] = useState<Unread>({});
   const [isChecked, check] = useState(false);
   const [isJson, showJson] = useState(false);
-  const { trial, error, isRunning, cancel, run } = useTrial(id);
+  const { isBusy: isRunning, result: trial, error, run, stop } = useAttempt<Trial>();
   const form = useRef<HTMLFormElement>(null);
   const { view: own } = seen(schema, schema);
   const takesNone = own.kind !== 'object' && !isObject(schema.additionalProperties) && !schema.$ref;
@@ -159,7 +129,10 @@ const Form = ({ tool, agent }: { tool: Definition; agent: string }) => {
     check(true);
     if (problems.length > 0 || Object.keys(unread).length > 0) {
       requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
-    } else void run({ arguments: args, ...(agent !== '' && { agent_id: agent }) });
+      return;
+    }
+    const body = { arguments: args, ...(agent !== '' && { agent_id: agent }) };
+    void run((signal) => send({ method: 'POST', path: pathOf`/v1/tools/${id}/try`, body, signal }, Trial));
   };
   return (
     <form
@@ -182,9 +155,7 @@ const Form = ({ tool, agent }: { tool: Definition; agent: string }) => {
         <SchemaForm
           label={t('argumentsOf')}
           schema={schema}
-          ui={{}}
           value={args}
-          path=""
           errors={new Map(isChecked ? problems : [])}
           unread={unread}
           onUnread={(path, typed) => setUnread((before) => withUnread(before, path, typed))}
@@ -204,7 +175,7 @@ const Form = ({ tool, agent }: { tool: Definition; agent: string }) => {
         />
         {isRunning ? (
           // With a key, this button does not become the other one during its click, which would submit the form.
-          <Button key="cancel" icon="stop" onClick={cancel}>
+          <Button key="cancel" icon="stop" onClick={stop}>
             {t('cancel')}
           </Button>
         ) : (

@@ -10,7 +10,7 @@ import { FilterSelect } from '../../../design/Field.tsx';
 import { Card, Facts } from '../../../design/Layout.tsx';
 import { Loaded } from '../../../design/Loaded.tsx';
 import { EmptyState, Notice } from '../../../design/Notice.tsx';
-import { toastError } from '../../../feedback/toasts.ts';
+import { useWork } from '../../../feedback/use-work.ts';
 import { useTexts } from '../../../i18n/locale.ts';
 import { CreatedKey, changedKeys, KEYS, MAKES } from '../../keys/key.ts';
 import { useAgent } from '../agent-form.ts';
@@ -41,19 +41,14 @@ const useKeys = () => {
   const isNamed = useIdentity().data?.user !== undefined;
   const manages = may(['manage']);
   const [made, setMade] = useState<ReadonlyMap<string, string>>(new Map());
-  const [isBusy, setBusy] = useState(false);
-  const create = async (client: Client, name: string): Promise<void> => {
-    setBusy(true);
-    try {
+  const [isBusy, run] = useWork();
+  const create = (client: Client, name: string): void =>
+    run(async () => {
       const body = keyFor(client, name, manages);
       const { key } = await send({ method: 'POST', path: KEYS, body }, CreatedKey);
       setMade(new Map(made).set(CLIENTS[client].user, key));
       changedKeys();
-    } catch (error) {
-      toastError(error);
-    }
-    setBusy(false);
-  };
+    });
   return { made, create, isBusy, mayCreate: manages || (isNamed && may(MAKES)), manages };
 };
 
@@ -97,12 +92,7 @@ export default function ConnectTo({ agentId }: { agentId: string }) {
                     key === undefined ? (
                       <span key="none" className="row">
                         {mayCreate && (
-                          <Button
-                            small
-                            icon="key"
-                            disabled={isBusy}
-                            onClick={() => void create(client, name)}
-                          >
+                          <Button small icon="key" disabled={isBusy} onClick={() => create(client, name)}>
                             {t('key.create')}
                           </Button>
                         )}

@@ -1,11 +1,12 @@
 import { useState } from 'react';
 import { list, object, optional, text, withDefault } from '../../../data/guard.ts';
-import { redactText } from '../../../data/redact-text.ts';
+import { reasonOf } from '../../../data/redact-text.ts';
 import { checked, type Outgoing, sendRaw } from '../../../data/request.ts';
 import { Button } from '../../../design/Button.tsx';
 import { InputField } from '../../../design/Inputs.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { Notice, RequestLine } from '../../../design/Notice.tsx';
+import { useAttempt } from '../../../feedback/use-attempt.ts';
 import { useTexts } from '../../../i18n/locale.ts';
 import { RunLink } from '../../../run-records/RunChip.tsx';
 import texts from './texts.json' with { type: 'json' };
@@ -43,31 +44,18 @@ const ask = async (request: Request, message: string): Promise<Answer> => {
   return { content, run: response.headers.get('x-troupe-run-id') };
 };
 
-type Outcome = { answer: Answer } | { failure: string };
-
 /** Sends one request as a client would. */
 export const TryIt = (request: Request) => {
   const t = useTexts(texts);
   const [message, setMessage] = useState(t('try.hello'));
-  const [isBusy, setBusy] = useState(false);
-  const [outcome, setOutcome] = useState<Outcome>();
-  const run = async (): Promise<void> => {
-    setBusy(true);
-    setOutcome(undefined);
-    try {
-      setOutcome({ answer: await ask(request, message) });
-    } catch (error) {
-      setOutcome({ failure: redactText(error instanceof Error ? error.message : String(error)) });
-    }
-    setBusy(false);
-  };
+  const { isBusy, result, error, run } = useAttempt<Answer>();
   return (
     <Card title={t('try')}>
       <form
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          void run();
+          void run(() => ask(request, message));
         }}
       >
         <InputField
@@ -84,15 +72,13 @@ export const TryIt = (request: Request) => {
         </span>
       </form>
       <div className="stack" role="status">
-        {outcome && 'failure' in outcome && <Notice tone="error" title={outcome.failure} />}
-        {outcome && 'answer' in outcome && (
-          <>
-            <p className="grow" dir="auto">
-              {outcome.answer.content || t('try.empty')}
-            </p>
-            {outcome.answer.run !== null && <RunLink id={outcome.answer.run} />}
-          </>
+        {error !== undefined && <Notice tone="error" title={reasonOf(error)} />}
+        {result && (
+          <p className="grow" dir="auto">
+            {result.content || t('try.empty')}
+          </p>
         )}
+        {result && result.run !== null && <RunLink id={result.run} />}
       </div>
     </Card>
   );

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { isObject } from '../../../data/guard.ts';
-import { Field } from '../../../design/Field.tsx';
+import { SelectField } from '../../../design/Inputs.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { ScreenLink } from '../../../navigation/links.tsx';
 import type { SeenProps } from '../../../schema-form/context.ts';
@@ -19,23 +19,19 @@ export const Backend = ({ label, value, onChange }: SeenProps) => {
     const known = backends.find((backend) => backend.kind === wanted);
     if (known) onChange({ kind: wanted, version: known.version, config: known.default_config });
   };
-  const hint = kind !== localKind && (
+  const hint = (
     <>
       {t('backend.discovered')} <ScreenLink to="/a2a-servers">{t('backend.servers')}</ScreenLink>
     </>
   );
   return (
-    <Field label={label} {...(hint && { hint })}>
-      {(control) => (
-        <select {...control} value={kind} onChange={({ target }) => choose(target.value)}>
-          {backends.map((backend) => (
-            <option key={backend.kind} value={backend.kind}>
-              {backend.display_name || backend.kind}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <SelectField
+      label={label}
+      hint={kind === localKind ? undefined : hint}
+      value={kind}
+      options={backends.map((one) => [one.kind, one.display_name || one.kind])}
+      onChange={choose}
+    />
   );
 };
 

@@ -1,21 +1,19 @@
 import { useResource } from '../../../data/queries.ts';
-import { NamedRecord, recordsOf } from '../../../data/records.ts';
+import { idsOf } from '../../../data/records.ts';
 import { Field } from '../../../design/Field.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { type SeenProps, useForm } from '../../../schema-form/context.ts';
 import { useAgent } from '../agent-form.ts';
 import texts from './texts.json' with { type: 'json' };
 
-const POOLS = recordsOf('model-pools', NamedRecord);
-
 /** Selects a model or a pool. A stored id that no longer exists stays selected and is reported as missing. */
 export const ModelField = ({ label, path, value: chosen, onChange }: SeenProps) => {
   const t = useTexts(texts);
   const { errors } = useForm();
-  const pools = useResource(POOLS);
+  const pools = useResource(idsOf('model-pools'));
   const { models } = useAgent().capabilities;
   const value = typeof chosen === 'string' ? chosen : '';
-  const isKnown = [...models, ...(pools.data ?? [])].some(({ id }) => id === value);
+  const isKnown = models.some(({ id }) => id === value) || pools.data?.includes(value);
   const isGone = value !== '' && !isKnown && !pools.isPending;
   const error = errors.get(path) ?? (isGone ? t('model.gone', { id: value }) : undefined);
   return (
@@ -35,7 +33,7 @@ export const ModelField = ({ label, path, value: chosen, onChange }: SeenProps) 
           </optgroup>
           {pools.data && pools.data.length > 0 && (
             <optgroup label={t('pools')}>
-              {pools.data.map(({ id }) => (
+              {pools.data.map((id) => (
                 <option key={id} value={id}>
                   {id}
                 </option>

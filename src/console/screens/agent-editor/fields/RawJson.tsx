@@ -1,6 +1,6 @@
 import { useId, useMemo, useState } from 'react';
 import { anyObject, isObject } from '../../../data/guard.ts';
-import { redactText } from '../../../data/redact-text.ts';
+import { reasonOf } from '../../../data/redact-text.ts';
 import { send } from '../../../data/request.ts';
 import type { Draft } from '../../../data/spec.ts';
 import { Button } from '../../../design/Button.tsx';
@@ -37,7 +37,7 @@ const useApply = (onApplied: () => void) => {
       setProblem(undefined);
       toast('success', t('raw.applied'));
     } catch (error) {
-      setProblem(t('raw.refused', { what: redactText(error instanceof Error ? error.message : '') }));
+      setProblem(t('raw.refused', { what: reasonOf(error) }));
     } finally {
       setBusy(false);
     }

@@ -65,7 +65,7 @@ const SettingsButton = ({ settings }: { settings: Settings }) => {
       onClick={() => setQuery({ section: isOpen ? undefined : key })}
     >
       {nameIn(key) ?? (settings.display_name || key)}
-      {Array.isArray(rules) && <span className={css.about}>{t('rules', { count: rules.length })}</span>}
+      {Array.isArray(rules) && <span className="quiet cut">{t('rules', { count: rules.length })}</span>}
       <Icon name={isOpen ? 'chevronDown' : 'chevronRight'} size={14} />
     </Button>
   );

@@ -2,7 +2,8 @@ import { createContext, useContext, useState } from 'react';
 import type { JsonObject } from '../../../data/guard.ts';
 import { Button } from '../../../design/Button.tsx';
 import { Chip } from '../../../design/Chip.tsx';
-import { Field } from '../../../design/Field.tsx';
+import { InputField } from '../../../design/Inputs.tsx';
+import { textOf } from '../../../entry/entry.ts';
 import { useTexts } from '../../../i18n/locale.ts';
 import { type SeenProps, unreadAt } from '../../../schema-form/context.ts';
 import { wordsFrom } from '../../../schema-form/hints.ts';
@@ -40,18 +41,14 @@ const RuleTool = (props: SeenProps) => {
     </>
   );
   return (
-    <Field {...field} hint={hint}>
-      {(control) => (
-        <input
-          {...control}
-          type="text"
-          className="mono"
-          spellCheck={false}
-          value={typeof props.value === 'string' ? props.value : ''}
-          onChange={({ target }) => props.onChange(target.value)}
-        />
-      )}
-    </Field>
+    <InputField
+      {...field}
+      hint={hint}
+      className="mono"
+      spellCheck={false}
+      value={textOf(props.value)}
+      onChange={props.onChange}
+    />
   );
 };
 

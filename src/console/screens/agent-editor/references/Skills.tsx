@@ -39,7 +39,7 @@ const Needs = () => {
               checked={plugins.includes(id)}
               onChange={(isOn) => set({ plugin_ids: picked(plugins, id, isOn) })}
             />
-            <span className={css.about}>{t(`${id}.text`)}</span>
+            <span className="quiet cut">{t(`${id}.text`)}</span>
           </div>
         ))}
       {hidden.length > 0 && (

@@ -36,7 +36,7 @@ const Server = (props: { id: string; isChosen: boolean; onChange: (wanted: boole
         <strong>{props.id}</strong>
         <code>{mcpPattern(props.id)}</code>
       </label>
-      <span className={css.about} title={status.data?.last_error}>
+      <span className="quiet cut" title={status.data?.last_error}>
         <Dot tone={tone} /> {t(`mcp.${state}`)}
       </span>
       <Button small tone="quiet" disabled={status.isFetching} onClick={() => void status.refetch()}>

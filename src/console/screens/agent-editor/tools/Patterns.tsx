@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Tool } from '../../../data/resources.ts';
 import { Button, IconButton } from '../../../design/Button.tsx';
-import { Field } from '../../../design/Field.tsx';
+import { InputField } from '../../../design/Inputs.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import css from '../AgentEditor.module.css';
@@ -30,7 +30,7 @@ const Pattern = ({ pattern, ...props }: PatternsProps & { pattern: string }) => 
   return (
     <li className={css.pattern}>
       <code>{pattern}</code>
-      <span className={css.about} title={found.join(', ')}>
+      <span className="quiet cut grow" title={found.join(', ')}>
         {t('pattern.matches', { count: found.length })}
         {first !== '' && ` · ${first}${found.length > MOST_SHOWN ? '…' : ''}`}
       </span>
@@ -72,27 +72,23 @@ export const Patterns = (props: PatternsProps) => {
           </ul>
         )}
         <div className={css.add}>
-          <Field label={t('pattern.new')} error={isRefused ? t('pattern.refused') : props.error}>
-            {(control) => (
-              <input
-                {...control}
-                type="text"
-                className="mono"
-                placeholder={EXAMPLE}
-                spellCheck={false}
-                value={typed}
-                onChange={({ target }) => {
-                  type(target.value);
-                  refuse(false);
-                }}
-                onKeyDown={(event) => {
-                  if (event.key !== 'Enter') return;
-                  event.preventDefault();
-                  add(typed);
-                }}
-              />
-            )}
-          </Field>
+          <InputField
+            label={t('pattern.new')}
+            error={isRefused ? t('pattern.refused') : props.error}
+            className="mono"
+            placeholder={EXAMPLE}
+            spellCheck={false}
+            value={typed}
+            onChange={(text) => {
+              type(text);
+              refuse(false);
+            }}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter') return;
+              event.preventDefault();
+              add(typed);
+            }}
+          />
           <Button onClick={() => add(typed)}>{t('pattern.add')}</Button>
           {!selection.patterns.includes('*') && (
             <Button tone="quiet" onClick={() => add('*')}>

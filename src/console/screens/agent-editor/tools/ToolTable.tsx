@@ -91,7 +91,7 @@ const Decision = ({ row }: { row: Row }) => {
       </select>
       {by !== undefined && by !== tool.id && <code title={t('rule.by', { rule: by })}>{by}</code>}
       {conditional.map((rule) => (
-        <span key={rule} className={css.about}>
+        <span key={rule} className="quiet cut">
           {t('rule.conditional', { rule })}
         </span>
       ))}
@@ -125,7 +125,7 @@ const ToolRow = ({ row, servers }: { row: Row; servers: readonly string[] }) => 
             {tool.id}
           </span>
         </label>
-        <span className={css.about} title={tool.description}>
+        <span className={`quiet cut ${css.about}`} title={tool.description}>
           {isLocked ? why : tool.description}
         </span>
       </td>
@@ -203,7 +203,7 @@ export const ToolTable = ({ servers }: { servers: readonly string[] }) => {
         denied={visible.filter(({ permission }) => permission?.behavior === 'deny')}
       />
       <Scroller label={t('tools')} className={css.frame}>
-        <table className={css.table} data-testid="permission-preview-list">
+        <table className={`table ${css.table}`} data-testid="permission-preview-list">
           <thead>
             <tr>
               {(['tool', 'source', 'permission', 'tokens'] as const).map((column) => (

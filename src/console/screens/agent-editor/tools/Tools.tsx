@@ -1,11 +1,9 @@
-import { useMemo } from 'react';
 import { isObject, list, object, text, withDefault } from '../../../data/guard.ts';
 import { useResource } from '../../../data/queries.ts';
-import { NamedRecord, recordsOf } from '../../../data/records.ts';
+import { idsOf } from '../../../data/records.ts';
 import { Icon } from '../../../design/Icon.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
-import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
 import { AgentFields } from '../fields/AgentFields.tsx';
 import fieldTexts from '../fields/texts.json' with { type: 'json' };
@@ -18,7 +16,7 @@ import texts from './texts.json' with { type: 'json' };
 
 /** The tools that an agent may call: the allowed ones except those that are excluded or denied by permissions. */
 
-const SERVERS = recordsOf('mcp-servers', NamedRecord);
+const NO_SERVERS: readonly string[] = [];
 
 const Bound = list(object({ id: text, label: withDefault(text, '') }));
 
@@ -43,7 +41,7 @@ const AssistantTools = ({ assistant }: { assistant: unknown }) => {
       <ul>
         {tools.map(({ id, label }) => (
           <li key={id}>
-            <span className="mono">{id}</span> <span className={css.about}>{label}</span>
+            <span className="mono">{id}</span> <span className="quiet cut">{label}</span>
           </li>
         ))}
       </ul>
@@ -55,8 +53,7 @@ export default function Tools() {
   const field = useTexts(fieldTexts);
   const { form, capabilities } = useAgent();
   const { draft, set, errors } = form;
-  const records = useResource(SERVERS).data;
-  const servers = useMemo(() => (records ?? []).map(({ id }) => id), [records]);
+  const servers = useResource(idsOf('mcp-servers')).data ?? NO_SERVERS;
   const allowed = selectionOf(draft, 'allowed');
   return (
     <>
