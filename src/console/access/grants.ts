@@ -1,7 +1,8 @@
 import { isGrantWord, isServiceWord } from '../../schema/grants.ts';
 import type { Tone } from '../design/Chip.tsx';
 import type { Say } from '../i18n/locale.ts';
-import type texts from './texts.json';
+import { isKey } from '../i18n/texts.ts';
+import texts from './texts.json' with { type: 'json' };
 
 /** The meaning of grants (identity.md 1.2). */
 
@@ -10,21 +11,6 @@ export const SUGGESTED = [
   ...['member', 'viewer', 'approver', 'operator'],
   ...['invoke', 'read:own', 'read:all', 'write:all', 'decide', 'keys', 'act', 'operate', 'manage'],
   ...['observe', 'evaluate', 'configure', 'configure:mcp-servers', 'admin'],
-] as const;
-
-const PLAIN = [
-  ...([
-    'member',
-    'viewer',
-    'approver',
-    'operator',
-    'read:own',
-    'read:all',
-    'write:all',
-    'keys',
-    'act',
-  ] as const),
-  ...(['operate', 'manage', 'observe', 'evaluate', 'configure:mcp-servers', 'admin'] as const),
 ] as const;
 
 /** Words with a pattern, and the pattern that is the default. */
@@ -39,8 +25,8 @@ const partsOf = (grant: string): [word: string, pattern: string | undefined] => 
 
 /** Returns what a user with the grant may do. */
 export const meaningOf = (grant: string, t: Say<keyof typeof texts>): string => {
-  const plain = PLAIN.find((each) => each === grant);
-  if (plain !== undefined) return t(`meaning.${plain}`);
+  const key = `meaning.${grant}`;
+  if (isKey(texts, key)) return t(key);
   const [word, pattern] = partsOf(grant);
   if (!isPatternWord(word)) return t('unknown');
   return pattern === undefined || pattern === PATTERNS[word]

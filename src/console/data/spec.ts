@@ -17,3 +17,9 @@ export const same = (a: unknown, b: unknown): boolean =>
   Object.is(a, b) || JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 
 export const sectionsOf = (spec: JsonObject): JsonObject => (isObject(spec.sections) ? spec.sections : {});
+
+/** One section, or an empty one. */
+export const sectionOf = (spec: JsonObject, key: string): JsonObject => {
+  const section = sectionsOf(spec)[key];
+  return isObject(section) ? section : {};
+};

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../data/guard.ts';
 import { useAtom } from '../data/use-atom.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { isBlank, type Problem, problemsIn } from './check.ts';
-import { Form, type NodeProps, type Unread, unreadAt, type Widgets, type Words } from './context.ts';
+import { EMPTY, Form, type NodeProps, type Unread, unreadAt, type Widgets, type Words } from './context.ts';
 import { expressionEngine } from './expressions.ts';
 import { JsonBox } from './JsonBox.tsx';
 import { Group } from './lists.tsx';
@@ -56,12 +56,7 @@ export const useProblemTexts = (): ((problem: Problem) => string) => {
   return ({ key, values }) => t(key, values);
 };
 
-const NONE: ReadonlyMap<string, string> = new Map();
-const ALL_READ: Unread = {};
-const ignored = (): void => {};
-const unnamed = (): undefined => undefined;
 const NO_HINTS: JsonObject = {};
-const NO_WIDGETS: Widgets = {};
 const drawNode = (props: NodeProps): ReactNode => <Node {...props} />;
 
 /** Consecutive fields of the same group; the title of fields outside of groups is undefined. */
@@ -78,8 +73,8 @@ const groupsOf = (fields: SchemaFormProps['fields']): (Partial<FieldGroup> & { a
 };
 
 export const SchemaForm = (props: SchemaFormProps) => {
-  const { label, schema, value, path = '', onChange, ui = NO_HINTS, words = unnamed } = props;
-  const { errors = NONE, unread = ALL_READ, onUnread = ignored, widgets = NO_WIDGETS } = props;
+  const { label, schema, value, path = '', onChange, ui = NO_HINTS } = props;
+  const { errors = EMPTY.errors, unread = EMPTY.unread, onUnread = EMPTY.onUnread } = props;
   const textOf = useProblemTexts();
   // Patterns apply once their engine is loaded.
   useAtom(expressionEngine);
@@ -94,8 +89,8 @@ export const SchemaForm = (props: SchemaFormProps) => {
     forget: (place: string) => {
       for (const field of unreadAt(unread, place)) onUnread(field, undefined);
     },
-    words,
-    widgets,
+    words: props.words ?? EMPTY.words,
+    widgets: props.widgets ?? EMPTY.widgets,
     draw: drawNode,
   };
   const take = (next: unknown): void => {

@@ -1,6 +1,5 @@
 import { type ComponentType, type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { isObject } from '../../data/guard.ts';
-import { type Draft, sectionsOf } from '../../data/spec.ts';
+import { type Draft, sectionOf } from '../../data/spec.ts';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import { focusFirst, useReported } from '../../entry/EntryEditor.tsx';
 import { toast } from '../../feedback/toasts.ts';
@@ -30,8 +29,7 @@ const PANELS: Readonly<Record<Tab, ComponentType>> = {
 const countIn = (tab: Tab, draft: Draft): number => {
   if (tab === 'plugins') return textsOf(draft.plugin_ids).length;
   if (tab === 'delegates') return textsOf(draft.delegates).length;
-  const { skills } = sectionsOf(draft);
-  return tab === 'skills' && isObject(skills) ? textsOf(skills.allowlist).length : 0;
+  return tab === 'skills' ? textsOf(sectionOf(draft, 'skills').allowlist).length : 0;
 };
 
 const KEYS: Readonly<Record<string, (at: number) => number>> = {

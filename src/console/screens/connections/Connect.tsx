@@ -41,9 +41,7 @@ const Start = (props: { server: string; authorization: Authorization; onClose: (
       <Facts
         rows={[
           [t('column.server'), <code key="server">{server}</code>],
-          ...(authorization.issuer === undefined
-            ? []
-            : [[t('column.issuer'), authorization.issuer] as const]),
+          authorization.issuer !== undefined && [t('column.issuer'), authorization.issuer],
           [t('column.scopes'), <Scopes key="scopes" scopes={authorization.scopes} />],
         ]}
       />

@@ -1,19 +1,13 @@
 import { Chip } from '../../design/Chip.tsx';
-import { useTexts } from '../../i18n/locale.ts';
+import { textOr } from '../../i18n/locale.ts';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { entryHref } from '../../navigation/entry-paths.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import type { Connection } from './connection.ts';
 import texts from './texts.json' with { type: 'json' };
 
-const State = ({ state }: { state: string }) => {
-  const t = useTexts(texts);
-  if (state === 'connected') return <Chip tone="success">{t('state.connected')}</Chip>;
-  return <Chip tone="warn">{state === 'expired' ? t('state.expired') : state}</Chip>;
-};
-
 /** The columns of lists of connections. */
-export const connectionColumns: ColumnsOf<Connection, keyof typeof texts> = () => [
+export const connectionColumns: ColumnsOf<Connection, keyof typeof texts> = (t) => [
   {
     id: 'server',
     value: ({ server }) => server,
@@ -24,7 +18,15 @@ export const connectionColumns: ColumnsOf<Connection, keyof typeof texts> = () =
       </ScreenLink>
     ),
   },
-  { id: 'state', value: ({ state }) => state, cell: ({ state }) => <State state={state} /> },
+  {
+    id: 'state',
+    value: ({ state }) => state,
+    cell: ({ state }) => (
+      <Chip tone={state === 'connected' ? 'success' : 'warn'}>
+        {textOr(t, texts, `state.${state}`, state)}
+      </Chip>
+    ),
+  },
   { id: 'scopes', value: ({ scopes }) => scopes.join(' ') || '—', shortened: true },
   { id: 'issuer', value: ({ issuer }) => issuer || '—', shortened: true },
   { id: 'connected', at: ({ connected_at: at }) => at },

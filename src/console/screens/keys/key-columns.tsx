@@ -10,11 +10,6 @@ import texts from './texts.json' with { type: 'json' };
 
 const TONES: Readonly<Record<string, Tone>> = { active: 'success', expired: 'warn', revoked: 'error' };
 
-const State = ({ state }: { state: string }) => {
-  const t = useTexts(texts);
-  return <Chip tone={TONES[state] ?? 'none'}>{textOr(t, texts, `state.${state}`, state)}</Chip>;
-};
-
 /** The time at which a key expires; shortly before, the days that are left. */
 const Expiry = ({ of }: { of: ApiKey }) => {
   const t = useTexts(texts);
@@ -41,7 +36,13 @@ export const keyColumns: ColumnsOf<ApiKey, keyof typeof texts> = (t) => [
     text: ({ name, hint, user }) => `${name} ${hint} ${user}`,
   },
   { id: 'hint', isWide: true, value: ({ hint }) => hint, isCode: true },
-  { id: 'state', value: ({ state }) => state, cell: ({ state }) => <State state={state} /> },
+  {
+    id: 'state',
+    value: ({ state }) => state,
+    cell: ({ state }) => (
+      <Chip tone={TONES[state] ?? 'none'}>{textOr(t, texts, `state.${state}`, state)}</Chip>
+    ),
+  },
   { id: 'user', isWide: true, label: t('new.user'), ...USER_CELL },
   {
     id: 'grants',

@@ -51,16 +51,12 @@ const Connection = ({ status }: { status: Status }) => {
       <Facts
         rows={[
           [t('column.status'), <HealthChip key="status" status={status} />],
-          ...(status.last_error === null
-            ? []
-            : [
-                [
-                  t('fact.lastError'),
-                  <span key="error" className="bad">
-                    {redactText(status.last_error)}
-                  </span>,
-                ] as const,
-              ]),
+          status.last_error !== null && [
+            t('fact.lastError'),
+            <span key="error" className="bad">
+              {redactText(status.last_error)}
+            </span>,
+          ],
           [t('fact.failures'), format.number(status.consecutive_failures)],
           [t('fact.attempt'), <Ago key="attempt" at={status.last_attempt_at} />],
           [t('fact.success'), <Ago key="success" at={status.last_success_at} />],

@@ -8,7 +8,7 @@ import { Dot } from '../../design/Chip.tsx';
 import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import type { EntryForm } from '../../entry/use-entry.ts';
-import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { useTexts } from '../../i18n/locale.ts';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { MODEL_FIELDS, MODEL_UI } from '../../model-settings/model-fields.ts';
 import settingTexts from '../../model-settings/texts.json' with { type: 'json' };
@@ -80,48 +80,40 @@ const MODEL: EntryDescriptor = {
 /** `known` contains the figures that apply where the entry has no value. */
 type Row = Model & { known: ModelFigures; isDangling: boolean };
 
-const figureOf = (row: Row, field: 'context_window' | (typeof PRICES)[number]): number | undefined =>
-  row[field] ?? row.known[field];
+type Figure = 'context_window' | (typeof PRICES)[number];
 
-/** A value of the entry, or a built-in figure, which is marked. */
-const Value = ({ isKnown, children }: { isKnown: boolean; children: ReactNode }) => {
-  const t = useTexts(texts);
-  return isKnown ? (
-    <span className="quiet" title={t('value.known')}>
-      {children}
-    </span>
-  ) : (
-    children
-  );
-};
+const figureOf = (row: Row, field: Figure): number | undefined => row[field] ?? row.known[field];
 
-const Window = ({ row }: { row: Row }) => {
-  const format = useFormat();
-  const window = figureOf(row, 'context_window');
-  return (
-    <Value isKnown={window !== row.context_window}>
-      {window === undefined ? '—' : format.compact(window)}
-    </Value>
-  );
-};
-
-const Prices = ({ row }: { row: Row }) => {
-  const t = useTexts(texts);
-  const format = useFormat();
-  const [input, output] = PRICES.map((field) => {
-    const price = figureOf(row, field);
+/** The columns of figures. A built-in figure, which applies where the entry has no value, is marked. */
+const figureColumns: ColumnsOf<Row, keyof typeof texts> = (t, format) => {
+  const shown = (row: Row, field: Figure, text: (value: number) => string): ReactNode => {
+    const value = figureOf(row, field);
+    if (value === undefined) return '—';
+    if (value === row[field]) return text(value);
     return (
-      <Value key={field} isKnown={price !== row[field]}>
-        {format.usd(price)}
-      </Value>
+      <span className="quiet" title={t('value.known')}>
+        {text(value)}
+      </span>
     );
-  });
-  if (PRICES.every((field) => figureOf(row, field) === undefined)) return '—';
-  return (
-    <span title={t('price.note')}>
-      {input} / {output}
-    </span>
-  );
+  };
+  const prices = (row: Row): ReactNode => {
+    const [input, output] = PRICES.map((field) => shown(row, field, format.usd));
+    if (PRICES.every((field) => figureOf(row, field) === undefined)) return '—';
+    return (
+      <span title={t('price.note')}>
+        {input} / {output}
+      </span>
+    );
+  };
+  return [
+    {
+      id: 'window',
+      value: (row) => figureOf(row, 'context_window'),
+      align: 'end',
+      cell: (row) => shown(row, 'context_window', format.compact),
+    },
+    { id: 'price', value: (row) => figureOf(row, PRICES[0]), align: 'end', text: () => '', cell: prices },
+  ];
 };
 
 const modalitiesOf = ({ modalities, known }: Row): string =>
@@ -130,7 +122,7 @@ const modalitiesOf = ({ modalities, known }: Row): string =>
     .filter(Boolean)
     .join(' → ');
 
-const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
+const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t, format) => [
   {
     id: 'provider',
     value: (row) => row.provider_id,
@@ -149,19 +141,7 @@ const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
     shortened: true,
     value: (row) => row.upstream_model,
   },
-  {
-    id: 'window',
-    value: (row) => figureOf(row, 'context_window'),
-    align: 'end',
-    cell: (row) => <Window row={row} />,
-  },
-  {
-    id: 'price',
-    value: (row) => figureOf(row, PRICES[0]),
-    align: 'end',
-    text: () => '',
-    cell: (row) => <Prices row={row} />,
-  },
+  ...figureColumns(t, format),
   { id: 'modalities', label: t('field.modalities'), value: modalitiesOf },
 ];
 

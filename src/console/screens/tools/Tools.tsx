@@ -5,7 +5,7 @@ import { useResource } from '../../data/queries.ts';
 import { metaOf, recordsOf } from '../../data/records.ts';
 import { capabilities, runtimeStats } from '../../data/resources.ts';
 import { Chip } from '../../design/Chip.tsx';
-import { type Say, textOr, useFormat, useTexts } from '../../i18n/locale.ts';
+import { type Say, textOr, useFormat } from '../../i18n/locale.ts';
 import { agentsCell, FIRST } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { ListScreen } from '../../list/ListScreen.tsx';
@@ -59,37 +59,22 @@ const useRows = (): ToolRow[] => {
 
 const KINDS = ['builtin', 'plugin', 'mcp'] as const;
 
-const Source = ({ row }: { row: ToolRow }) => {
-  const t = useTexts(texts);
-  return (
-    <span className="row">
-      {textOr(t, texts, `kind.${row.kind}`, row.kind)}
-      {row.from && <span className="quiet">{row.from}</span>}
-      {row.isCustomized && <Chip tone="info">{t('customized')}</Chip>}
-    </span>
-  );
-};
-
-const Calls = ({ row }: { row: ToolRow }) => {
-  const t = useTexts(texts);
-  const format = useFormat();
-  if (row.calls === undefined) return <span className="quiet">—</span>;
-  return (
-    <>
-      {row.failures > 0 && (
-        <span className="bad">{t('failures', { share: format.percent(row.failures / row.calls) })} · </span>
-      )}
-      {format.number(row.calls)}
-    </>
-  );
-};
-
 type T = Say<keyof typeof texts>;
 
-const columnsOf: ColumnsOf<ToolRow, keyof typeof texts> = (t) => [
+const columnsOf: ColumnsOf<ToolRow, keyof typeof texts> = (t, format) => [
   { id: 'id', value: ({ id }) => id, ...FIRST, isCode: true },
   { id: 'name', value: ({ name }) => name, shortened: true },
-  { id: 'source', value: ({ kind }) => kind, cell: (row) => <Source row={row} /> },
+  {
+    id: 'source',
+    value: ({ kind }) => kind,
+    cell: ({ kind, from, isCustomized }) => (
+      <span className="row">
+        {textOr(t, texts, `kind.${kind}`, kind)}
+        {from && <span className="quiet">{from}</span>}
+        {isCustomized && <Chip tone="info">{t('customized')}</Chip>}
+      </span>
+    ),
+  },
   { id: 'description', value: (row) => row.description, shortened: true, unsorted: true },
   { id: 'agents', ...agentsCell(t('agents.none')) },
   {
@@ -97,7 +82,17 @@ const columnsOf: ColumnsOf<ToolRow, keyof typeof texts> = (t) => [
     value: ({ calls }) => calls,
     align: 'end',
     text: () => '',
-    cell: (row) => <Calls row={row} />,
+    cell: ({ calls, failures }) =>
+      calls === undefined ? (
+        <span className="quiet">—</span>
+      ) : (
+        <>
+          {failures > 0 && (
+            <span className="bad">{t('failures', { share: format.percent(failures / calls) })} · </span>
+          )}
+          {format.number(calls)}
+        </>
+      ),
   },
 ];
 

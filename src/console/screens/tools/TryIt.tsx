@@ -14,6 +14,7 @@ import { EmptyState, Notice } from '../../design/Notice.tsx';
 import { Segmented } from '../../design/Segmented.tsx';
 import { useAttempt } from '../../feedback/use-attempt.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
+import { isKey } from '../../i18n/texts.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { problemsIn } from '../../schema-form/check.ts';
 import { type Unread, withUnread } from '../../schema-form/context.ts';
@@ -32,17 +33,16 @@ const STATUS = {
 const isIn = <K extends string>(known: Record<K, unknown>, key: string): key is K =>
   Object.hasOwn(known, key);
 
-const BEHAVIORS = { allow: 'permission.allow', ask: 'permission.ask', deny: 'permission.deny' } as const;
-
 /** The effect of permission rules on the call in a run. */
 const Permission = ({ permission }: { permission: NonNullable<Trial['permission']> }) => {
   const t = useTexts(texts);
   const { behavior, rule, decided_by } = permission;
-  if (!isIn(BEHAVIORS, behavior)) return null;
+  const key = `permission.${behavior}`;
+  if (!isKey(texts, key)) return null;
   const by = decided_by === 'tool' ? t('permission.byTool') : t('permission.byDefault');
   return (
     <>
-      {t(BEHAVIORS[behavior])} <span className="quiet">{rule ? <code>{rule}</code> : by}</span>
+      {t(key)} <span className="quiet">{rule ? <code>{rule}</code> : by}</span>
     </>
   );
 };
@@ -70,10 +70,11 @@ const Result = ({ trial }: { trial: Trial }) => {
       {files.length > 0 && <Json value={files} label={t('trial.files')} />}
       <Facts
         rows={[
-          ...(permission
-            ? [[t('trial.permission'), <Permission key="permission" permission={permission} />] as const]
-            : []),
-          ...(output ? [[t('trial.output'), redactText(output)] as const] : []),
+          permission !== undefined && [
+            t('trial.permission'),
+            <Permission key="permission" permission={permission} />,
+          ],
+          Boolean(output) && [t('trial.output'), redactText(output ?? '')],
           [t('trial.state'), state.length === 0 ? t('trial.noState') : ''],
         ]}
       />

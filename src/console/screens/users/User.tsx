@@ -86,9 +86,7 @@ const Details = ({ user }: { user: UserRecord }) => {
           user.last_seen_at === null ? t('never') : <Ago key="seen" at={user.last_seen_at} />,
         ],
         [t('created'), <DateTime key="created" at={user.created_at} />],
-        ...(user.tokens_not_before > 0
-          ? [[t('signedOut'), <DateTime key="out" at={user.tokens_not_before} />] as const]
-          : []),
+        user.tokens_not_before > 0 && [t('signedOut'), <DateTime key="out" at={user.tokens_not_before} />],
       ]}
     />
   );

@@ -3,6 +3,7 @@ import { list, object, optional, text } from '../../../data/guard.ts';
 import { useResource } from '../../../data/queries.ts';
 import { recordsOf } from '../../../data/records.ts';
 import type { Plugin } from '../../../data/resources.ts';
+import { sectionOf } from '../../../data/spec.ts';
 import { Button } from '../../../design/Button.tsx';
 import { Chip } from '../../../design/Chip.tsx';
 import { boxLook } from '../../../design/Field.tsx';
@@ -17,7 +18,7 @@ import { useAgent } from '../agent-form.ts';
 import { textsOf, withSection } from '../draft.ts';
 import { Resettable } from '../Resettable.tsx';
 import { HookFilter } from './HookFilter.tsx';
-import { type Settings, sectionOf, settingsOf, stateOf, switched } from './plugin-settings.ts';
+import { type Settings, settingsOf, stateOf, switched } from './plugin-settings.ts';
 import { Section } from './Section.tsx';
 import texts from './texts.json' with { type: 'json' };
 

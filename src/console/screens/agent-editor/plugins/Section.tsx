@@ -1,5 +1,6 @@
 import { createContext, useContext, useState } from 'react';
 import type { JsonObject } from '../../../data/guard.ts';
+import { sectionOf } from '../../../data/spec.ts';
 import { Button } from '../../../design/Button.tsx';
 import { Chip } from '../../../design/Chip.tsx';
 import { InputField } from '../../../design/Inputs.tsx';
@@ -12,7 +13,7 @@ import { useFieldProps } from '../../../schema-form/scalars.tsx';
 import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
 import { ruleRows } from '../tools/permission.ts';
-import { type Settings, sectionFields, sectionOf } from './plugin-settings.ts';
+import { type Settings, sectionFields } from './plugin-settings.ts';
 import texts from './texts.json' with { type: 'json' };
 
 /** The settings of one plugin, as a form or as JSON. */

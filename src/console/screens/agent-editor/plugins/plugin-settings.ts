@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../../data/guard.ts';
+import type { JsonObject } from '../../../data/guard.ts';
 import type { Plugin } from '../../../data/resources.ts';
 import { same, sectionsOf } from '../../../data/spec.ts';
 import { textsOf, withSection } from '../draft.ts';
@@ -18,11 +18,6 @@ export const settingsOf = (plugins: readonly Plugin[]): Settings[] =>
 export const stateOf = (draft: JsonObject, { plugin, key }: Settings): SettingsState => {
   if (textsOf(draft.plugin_ids).includes(plugin)) return 'on';
   return key in sectionsOf(draft) ? 'kept' : 'off';
-};
-
-export const sectionOf = (draft: JsonObject, key: string): JsonObject => {
-  const section = sectionsOf(draft)[key];
-  return isObject(section) ? section : {};
 };
 
 /** Writes a section; an empty one is removed. */

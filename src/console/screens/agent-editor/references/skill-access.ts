@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../../../data/guard.ts';
-import { sectionsOf } from '../../../data/spec.ts';
+import type { JsonObject } from '../../../data/guard.ts';
+import { sectionOf } from '../../../data/spec.ts';
 import { textsOf } from '../draft.ts';
 import { fieldsOf, selectionOf, verdictsOf } from '../tools/selection.ts';
 
@@ -13,16 +13,14 @@ export const SKILL_TOOLS = ['skill', 'load_skill_resource', 'skill_script'] as c
 
 /** Undefined if all skills are allowed. */
 export const allowlistOf = (spec: JsonObject): string[] | undefined => {
-  const { skills } = sectionsOf(spec);
-  if (!isObject(skills)) return undefined;
-  const list = skills.allowlist ?? skills.ids;
+  const { allowlist, ids } = sectionOf(spec, 'skills');
+  const list = allowlist ?? ids;
   return Array.isArray(list) ? textsOf(list) : undefined;
 };
 
 /** The section with this list; undefined if it would be empty. */
 export const skillsSection = (spec: JsonObject, allowlist: readonly string[] | undefined) => {
-  const { skills } = sectionsOf(spec);
-  const { allowlist: _, ids: __, ...others } = isObject(skills) ? skills : {};
+  const { allowlist: _, ids: __, ...others } = sectionOf(spec, 'skills');
   const section = allowlist === undefined ? others : { ...others, allowlist };
   return Object.keys(section).length > 0 ? section : undefined;
 };

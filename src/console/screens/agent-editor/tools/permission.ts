@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../data/guard.ts';
-import { sectionsOf } from '../../../data/spec.ts';
+import { sectionOf } from '../../../data/spec.ts';
 import { expressionOf } from '../../../schema-form/expressions.ts';
 import { globOf } from '../../tools/tool.ts';
 import { textsOf, withSection } from '../draft.ts';
@@ -56,11 +56,10 @@ const ruleOf = (value: unknown): Rule[] => {
 };
 
 export const permissionSection = (spec: JsonObject): { fallback: Behavior; rules: Rule[] } => {
-  const { permission } = sectionsOf(spec);
-  const section = isObject(permission) ? permission : {};
+  const section = sectionOf(spec, 'permission');
   return {
     fallback: behaviorOf(section.default_behavior) ?? 'ask',
-    rules: (Array.isArray(section.rules) ? section.rules : []).flatMap(ruleOf),
+    rules: rulesOf(section).flatMap(ruleOf),
   };
 };
 
@@ -90,11 +89,8 @@ export const permissionsOf = (spec: JsonObject, tools: readonly string[]): Permi
  * allowed.
  */
 export const withDecision = (spec: JsonObject, tool: string, behavior: Behavior): JsonObject => {
-  const { permission } = sectionsOf(spec);
-  const section = isObject(permission) ? permission : {};
-  const rules = (Array.isArray(section.rules) ? section.rules : []).filter(
-    (rule) => !isObject(rule) || rule.tool !== tool,
-  );
+  const section = sectionOf(spec, 'permission');
+  const rules = rulesOf(section).filter((rule) => rule.tool !== tool);
   const before = { ...section, ...(!isPermissionOn(spec) && { default_behavior: 'allow' }), rules };
   const [without] = permissionsOf({ ...ON, sections: { permission: before } }, [tool]);
   const own = without?.behavior === behavior ? [] : [{ tool, behavior }];
