@@ -24,8 +24,8 @@ export const ActionChip = ({ action }: { action: string }) => {
 
 /** The time of an event, and its age. */
 export const EventTime = ({ at }: { at: string }) => (
-  <span className="row">
-    <DateTime at={at} />
+  <span>
+    <DateTime at={at} />{' '}
     <span className="quiet">
       <Ago at={at} />
     </span>

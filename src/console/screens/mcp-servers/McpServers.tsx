@@ -32,7 +32,8 @@ const columnsOf: ColumnsOf<Server, keyof typeof texts> = (t) => [
     shortened: true,
     cell: (row, mark) => (
       <span className="mono">
-        {mark(redactText(endpointOf(row)))} <CopyButton text={redactText(endpointOf(row))} />
+        {mark(redactText(endpointOf(row)))}
+        <CopyButton text={redactText(endpointOf(row))} />
       </span>
     ),
   },

@@ -186,13 +186,9 @@ const TestButton = ({ id }: Provider) => {
   const t = useTexts(texts);
   const isBusy = useAtom(underTest).has(id);
   return (
-    <IconButton
-      small
-      icon="diagnostics"
-      label={t('test', { id })}
-      disabled={isBusy}
-      onClick={() => void runTest(id)}
-    />
+    <Button small aria-label={t('test', { id })} disabled={isBusy} onClick={() => void runTest(id)}>
+      {t('test.short')}
+    </Button>
   );
 };
 

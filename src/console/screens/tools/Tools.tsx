@@ -68,9 +68,8 @@ const columnsOf: ColumnsOf<ToolRow, keyof typeof texts> = (t, format) => [
     id: 'source',
     value: ({ kind }) => kind,
     cell: ({ kind, from, isCustomized }) => (
-      <span className="row">
-        {textOr(t, texts, `kind.${kind}`, kind)}
-        {from && <span className="quiet">{from}</span>}
+      <span>
+        {textOr(t, texts, `kind.${kind}`, kind)} {from && <span className="quiet">{from}</span>}{' '}
         {isCustomized && <Chip tone="info">{t('customized')}</Chip>}
       </span>
     ),
