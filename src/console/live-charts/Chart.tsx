@@ -78,6 +78,10 @@ const State = memo(({ state, isLit, isChosen, count, onChoose }: StateProps) => 
 const pathThrough = (points: readonly { x: number; y: number }[]): string =>
   points.map(({ x, y }, index) => `${index ? 'L' : 'M'}${x} ${y}`).join('');
 
+/** The start of an arrow that leads from several states, if the drawing has no space for their names. */
+const Origin = ({ at }: { at: { x: number; y: number } | undefined }) =>
+  at && <circle className={css.origin} cx={at.x} cy={at.y} r={4.5} />;
+
 type ArrowProps = { arrow: ChartArrow; heads: string; passed: number; flash: number };
 
 const Arrow = memo(({ arrow, heads, passed, flash }: ArrowProps) => {
@@ -88,7 +92,8 @@ const Arrow = memo(({ arrow, heads, passed, flash }: ArrowProps) => {
       <title>{arrow.about}</title>
       <path className={css.line} d={d} markerEnd={`url(#${heads}-${passed > 0 ? 'passed' : kind})`} />
       {flash > 0 && <path key={flash} className={css.flash} d={d} pathLength={1} />}
-      {(rows.length > 0 || inward) && (
+      {inward && rows.length === 0 && <Origin at={points[0]} />}
+      {rows.length > 0 && (
         <rect
           className={css.label}
           data-inward={inward || undefined}

@@ -8,7 +8,7 @@ import { useResource } from '../../data/queries.ts';
 import { idsOf } from '../../data/records.ts';
 import { capabilities } from '../../data/resources.ts';
 import { useAtom } from '../../data/use-atom.ts';
-import { Button, buttonLook, IconButton } from '../../design/Button.tsx';
+import { Button, buttonLook } from '../../design/Button.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import { Ago } from '../../design/Time.tsx';
 import css from '../../entry/Entry.module.css';

@@ -49,7 +49,7 @@ const Row = ({ actor, words, onOpen }: RowProps) => {
         {words?.words ?? shortId(actor.id)}
       </span>
       <span className={`quiet ${css.actorFacts}`}>
-        {words && <span>{words.agent}</span>}
+        {words && <span className={`cut ${css.actorAgent}`}>{words.agent}</span>}
         <span className="soft mono cut fill">{actor.state.join(' ')}</span>
         {actor.isAtRest && <Chip tone="warn">{t('actor.atRest')}</Chip>}
         {actor.hasEnded && <Chip>{t('actor.ended')}</Chip>}
