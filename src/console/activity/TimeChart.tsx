@@ -74,7 +74,7 @@ const Shapes = ({
             key={label}
             d={linePath(values, top)}
             className={css.curve}
-            style={{ stroke: `var(${color})`, strokeWidth: 1.5 }}
+            style={{ stroke: `var(${color})`, strokeWidth: 2 }}
           />
         ),
       )}

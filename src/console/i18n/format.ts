@@ -117,7 +117,7 @@ const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1000],
 ];
 
-/** `3 minutes ago` */
+/** `3 min ago`: without the period that English puts after a short unit. */
 export const formatAge = (at: number, now: number, locale: Locale): string => {
   const format = kept(
     `r${locale}`,
@@ -125,7 +125,7 @@ export const formatAge = (at: number, now: number, locale: Locale): string => {
   );
   const distance = at - now;
   for (const [unit, ms] of STEPS) {
-    if (Math.abs(distance) >= ms) return format.format(Math.trunc(distance / ms), unit);
+    if (Math.abs(distance) >= ms) return format.format(Math.trunc(distance / ms), unit).replace('.', '');
   }
   return format.format(0, 'second');
 };

@@ -43,7 +43,7 @@ const Events = ({ runId }: { runId: string }) => {
           {t('events')}
         </h3>
         <ScreenLink to={`/runs/${encodeURIComponent(runId)}`}>{t('run.open')}</ScreenLink>
-        <FixtureButton runId={runId} />
+        <FixtureButton small runId={runId} />
       </div>
       <TraceView id={runId} rowTestId="recent-traces-event-row" />
     </section>

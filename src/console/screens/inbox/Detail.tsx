@@ -57,7 +57,7 @@ const Head = ({ open, description }: { open: Open; description: string }) => {
     <header>
       <h2 className="mono">{visibleText(ticket.tool_name)}</h2>
       {description !== '' && <p className="small">{description}</p>}
-      <p className="row small">
+      <p className={`row small ${css.facts}`}>
         <span>
           {t('for')} {open.user === undefined ? t('for.none') : <UserLink id={open.user} />}
         </span>

@@ -31,7 +31,7 @@ const OneStory = ({ story, length }: { story: Story; length?: number | undefined
         <code title={story.id}>{shortId(story.id)}</code>
         {story.run && <ScreenLink to={runHref(story.id)}>{t('one.run')}</ScreenLink>}
         <span className="push" />
-        <FixtureButton runId={story.id} />
+        <FixtureButton small runId={story.id} />
       </header>
       <RunView story={story} length={length} rowTestId="recent-traces-event-row" />
     </section>

@@ -34,7 +34,7 @@ const Server = (props: { id: string; isChosen: boolean; onChange: (wanted: boole
           onChange={(event) => props.onChange(event.target.checked)}
         />
         <strong>{props.id}</strong>
-        <code>{mcpPattern(props.id)}</code>
+        <code className="cut">{mcpPattern(props.id)}</code>
       </label>
       <span className="quiet cut" title={status.data?.last_error}>
         <Dot tone={tone} /> {t(`mcp.${state}`)}
