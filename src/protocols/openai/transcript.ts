@@ -19,8 +19,12 @@ const EMPTY = '';
 
 const DIGEST_DIGITS = 32;
 
-/** Blocks that front ends add to answers, or keep of reasoning. */
-const ADDED = /<(details|think)(?:\s[^>]*)?>.*?<\/\1>/gs;
+/**
+ * Blocks that front ends add to answers, or that they take for reasoning and do not send back. One without an end
+ * extends to the end of the text.
+ */
+const ADDED =
+  /<(details|think(?:ing)?|reason(?:ing)?|[Tt]hought)(?:\s[^>]*)?>.*?(?:<\/\1>|$)|<\|begin_of_thought\|>.*?(?:<\|end_of_thought\|>|$)/gs;
 
 /** A link to a file that an answer contains is signed with the time at which the answer was created. */
 const SIGNED = /(\/v1\/files\/file-[0-9a-f]{32}\/content)\?expires=\d{1,15}&signature=[0-9a-f]{64}/g;

@@ -64,7 +64,8 @@ export const waitText = (
   return texts.join('\n\n');
 };
 
-const REPLY = 'Reply /approve or /deny <reason>.';
+/** Without a word in angle brackets: Open WebUI takes `<reason>` for the beginning of reasoning. */
+const REPLY = 'Reply /approve, or /deny and a reason.';
 const IN_INBOX = 'Decide in the inbox of the service.';
 
 const permissionTexts = ({

@@ -19,6 +19,12 @@ t.test('ignores what front ends change in answers', (t) => {
   t.equal(normalized(' a\n\n b\t'), 'a b');
   t.equal(normalized('a b\nc  d\u00a0e'), 'a b c d e');
   t.equal(normalized('<think>hm</think>a <details type="x">b\nc</details> d'), 'a d');
+  for (const tag of ['think', 'thinking', 'reason', 'reasoning', 'thought', 'Thought']) {
+    t.equal(normalized(`<${tag}>hm\n</${tag}>a`), 'a', tag);
+    t.equal(normalized(`a <${tag}>, no end`), 'a', tag);
+  }
+  t.equal(normalized('<|begin_of_thought|>hm<|end_of_thought|>a'), 'a');
+  t.equal(normalized('<reasons>a</reasons>'), '<reasons>a</reasons>');
   t.equal(normalized('e\u0301'), '\u00e9');
   t.equal(normalized('<detailsx>a</detailsx>'), '<detailsx>a</detailsx>');
   const file = `/v1/files/file-${'0'.repeat(32)}/content`;

@@ -20,7 +20,10 @@ const ask = async (chat: Chat) => {
 t.test('reports an approval as a text, which /approve answers (check 35)', async (t) => {
   const chat = await startChat(t);
   const { first, reply } = await ask(chat);
-  t.equal(first.content, '**Approval needed**: risky {"path":"/tmp"}\n\nReply /approve or /deny <reason>.');
+  t.equal(
+    first.content,
+    '**Approval needed**: risky {"path":"/tmp"}\n\nReply /approve, or /deny and a reason.',
+  );
   t.equal(first.finish_reason, 'stop');
   const second = await reply(' /Approve ');
   t.equal(second.run_id, first.run_id);
@@ -58,7 +61,7 @@ t.test('streams the text of an approval, as without a stream', async (t) => {
   const chat = await startChat(t);
   chat.troupe.models.steps.push(asks(['c1', 'risky', { path: '/tmp' }]));
   const { content, finish_reason } = await chat.stream({ model: 'steps', messages: [say('hi')] }, HEADER);
-  t.equal(content, '**Approval needed**: risky {"path":"/tmp"}\n\nReply /approve or /deny <reason>.');
+  t.equal(content, '**Approval needed**: risky {"path":"/tmp"}\n\nReply /approve, or /deny and a reason.');
   t.equal(finish_reason, 'stop');
 });
 
