@@ -142,10 +142,9 @@ const openChatStreams = ({ settings, clock }: Foundation): ReplayBuffers =>
     clock,
   });
 
-const openTranscripts = ({ store, log, files, settings }: Foundation): LegBook =>
+const openTranscripts = ({ store, log, files }: Foundation): LegBook =>
   createTranscriptBook(store, {
     fileLink: files.links.link,
-    retentionMs: settings.openai.unkeyed_retention_secs * 1000,
     failed: (err) => log.warn('openai.transcript_failed', { err }),
   });
 

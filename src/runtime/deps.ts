@@ -13,7 +13,6 @@ import type { ContentBlock, Message } from '../schema/message.ts';
 import type { Leg, Run, Termination } from '../schema/run.ts';
 import type { RunRecord } from '../schema/run-state.ts';
 import type { Account, BudgetNotice, Payer } from '../schema/spending.ts';
-import type { Thread } from '../schema/thread.ts';
 import type { EvaluationResult } from '../schema/trace.ts';
 import type { UsageNote } from '../schema/usage.ts';
 import type { Batch, Store } from '../store/index.ts';
@@ -115,7 +114,6 @@ export type WithdrawnText = {
 /** The end of a leg of a run: the run has ended, or waits. */
 export type EndedLeg = {
   scope: string;
-  thread: Thread;
   run: RunRecord;
   leg: Leg;
   /** Number of the last message of the thread. */
@@ -129,11 +127,8 @@ export type EndedLeg = {
   at: number;
 };
 
-/**
- * Adds what an adapter stores about its clients to the commit that ends a leg, and returns fields of its thread that
- * change; must not throw.
- */
-export type LegBook = { ended(batch: Batch, leg: EndedLeg): Pick<Thread, 'expires_at'> | undefined };
+/** Adds what an adapter stores about its clients to the commit that ends a leg; must not throw. */
+export type LegBook = { ended(batch: Batch, leg: EndedLeg): void };
 
 /**
  * Notified of every actor that starts, and of the thread that it works for; must not throw. The returned function is

@@ -136,36 +136,19 @@ export const findPosition = (
 
 /** Stores the position of each answer of a chat, in the commit that ends it. */
 export const createTranscriptBook = (
-  { transcripts, threads }: Pick<Store, 'transcripts' | 'threads'>,
-  { fileLink, retentionMs, failed }: BookOptions,
+  { transcripts }: Pick<Store, 'transcripts'>,
+  { fileLink, failed }: BookOptions,
 ): LegBook => ({
   ended(batch, leg) {
     try {
       for (const row of transcriptsOf(leg, fileLink)) transcripts.put(batch, row.place, row.transcript);
-      return mayBeAside(threads, leg) ? { expires_at: leg.at + retentionMs } : undefined;
     } catch (error) {
       failed(error);
-      return undefined;
     }
   },
 });
 
-type BookOptions = {
-  fileLink: FileLink;
-  /** Threads that no request continues are kept for this long. */
-  retentionMs: number;
-  failed(error: unknown): void;
-};
-
-/**
- * Front ends also ask for a title before the first answer of a chat. Of threads that began before it, none is known to
- * be the conversation until a request continues it.
- */
-const mayBeAside = (threads: Pick<Store['threads'], 'list'>, { scope, thread, leg }: EndedLeg): boolean => {
-  const isFirst = leg.number === 0 && leg.seq === 0 && thread.expires_at === undefined;
-  if (!leg.chat || !isFirst || thread.resource_id !== leg.chat.id) return false;
-  return threads.list(scope, { resource_id: leg.chat.id }, { offset: 0, limit: 1 }).total > 1;
-};
+type BookOptions = { fileLink: FileLink; failed(error: unknown): void };
 
 /**
  * None for a leg outside of a chat, and for one without a text. The text that counts has a row, and so has the text of a

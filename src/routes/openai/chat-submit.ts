@@ -240,18 +240,29 @@ const forkAt = async (
 const startInChat = (deps: SubmitDeps, call: ChatCall, { chat, attach }: InChat): Promise<Accepted> => {
   const scope = ownPartition(call.client.principal);
   const { before, after } = splitAtLastAnswer(call.request.messages);
-  const hasOther =
-    deps.store.threads.list(scope, { resource_id: chat }, { offset: 0, limit: 1 }).items.length > 0;
+  const isAside = !call.request.isStream || hasConversation(deps, scope, chat);
   return start(deps, call, {
     place: { scope, id: deps.ids.uuid() },
     attach,
     outcome: before.length > 0 ? 'imported' : 'new',
     history: before,
     after,
-    fields: { resource_id: chat, ...(hasOther && { expires_at: expiryOf(deps) }) },
+    fields: { resource_id: chat, ...(isAside && { expires_at: expiryOf(deps) }) },
     chat,
   });
 };
+
+/**
+ * Front ends ask for a title before, during or after the first answer of a chat, and stream only the answers of a
+ * conversation. A thread that expires is not the conversation until a request continues it.
+ */
+const hasConversation = ({ store }: SubmitDeps, scope: string, chat: string): boolean =>
+  store.threads
+    .list(scope, { resource_id: chat }, { offset: 0, limit: MOST_THREADS })
+    .items.some(({ thread }) => thread.expires_at === undefined);
+
+/** The newest threads of a chat that are read. */
+const MOST_THREADS = 64;
 
 const startUnkeyed = (deps: SubmitDeps, call: ChatCall, attach: AttachAdmitted): Promise<Accepted> => {
   const { before, after } = splitAtLastAnswer(call.request.messages);

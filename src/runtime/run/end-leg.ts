@@ -1,6 +1,6 @@
 import type { Message } from '../../schema/message.ts';
 import { historyOf } from '../ledger/ledger.ts';
-import { changeThread, type Write } from '../ledger/transaction.ts';
+import type { Write } from '../ledger/transaction.ts';
 import type { Execution } from './execution.ts';
 
 /**
@@ -15,13 +15,11 @@ export const endLeg = (
   stopped?: Message,
 ): void => {
   const leg = run.activation?.options.leg;
-  if (!leg || !deps.legs || !ledger.record) return;
+  if (!leg || !deps.legs) return;
   const { batch, at } = write;
-  const { scope, tail, record } = ledger;
-  const { thread } = record;
-  const changed = deps.legs.ended(batch, {
+  const { scope, tail } = ledger;
+  deps.legs.ended(batch, {
     scope,
-    thread,
     run,
     leg,
     seq: tail.seq,
@@ -30,5 +28,4 @@ export const endLeg = (
     withdrawn: stream.withdrawn(),
     at,
   });
-  if (changed) changeThread(write, (before) => ({ ...before, ...changed }));
 };

@@ -61,25 +61,20 @@ t.test('requests for titles are separate threads that expire (check 25)', async 
   t.strictSame(await texts(chat, next.thread_id), ['one', 'echo: one', 'two', 'echo: two']);
 });
 
-t.test('a request for a title before the first answer expires too (check 25)', async (t) => {
+t.test('the conversation is the first thread that a stream began (check 25)', async (t) => {
   const chat = await startChat(t);
-  const { models } = chat.troupe;
-  const ask = (model: string, messages: object[]) => chat.complete({ model, messages }, HEADER);
-  const title = ask('slow', [say('title')]);
-  await eventually(
-    async () => models.waiting(),
-    (count) => count === 1,
-  );
-  const question = await ask('echo', [say('one')]);
-  models.releaseAll();
-  const { thread_id } = await title;
-  t.match(await threadOf(chat, thread_id), { resource_id: 'c', expires_at: Number });
-  t.match(await threadOf(chat, question.thread_id), { resource_id: 'c', expires_at: Number });
-  const history = [say('one'), answered(question.content ?? '')];
-  const next = await ask('echo', [...history, say('two')]);
-  t.equal(next.thread_id, question.thread_id);
-  t.equal((await threadOf(chat, next.thread_id)).expires_at, undefined, 'the conversation is kept');
-  t.match(await threadOf(chat, thread_id), { expires_at: Number });
+  const title = await chat.complete({ messages: [say('title')] }, HEADER);
+  const question = await chat.stream({ messages: [say('one')] }, HEADER);
+  const id = question.headers.get('x-troupe-thread-id') ?? '';
+  t.match(await threadOf(chat, title.thread_id), { resource_id: 'c', expires_at: Number });
+  t.match(await threadOf(chat, id), { resource_id: 'c', expires_at: undefined });
+  const edited = await chat.stream({ messages: [say('edited')] }, HEADER);
+  const other = edited.headers.get('x-troupe-thread-id') ?? '';
+  t.match(await threadOf(chat, other), { expires_at: Number });
+  const history = [say('edited'), answered(edited.content), say('two')];
+  const next = await chat.stream({ messages: history }, HEADER);
+  t.equal(next.headers.get('x-troupe-thread-id'), other);
+  t.match(await threadOf(chat, other), { expires_at: undefined }, 'a continued thread is kept');
 });
 
 t.test('a regenerated answer is a fork, and both branches continue (check 26)', async (t) => {
