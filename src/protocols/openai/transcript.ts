@@ -60,6 +60,8 @@ export const nextDigest = (before: string, answer: string): string => {
 export type Anchor = {
   /** Position of the message. */
   index: number;
+  /** The text as it is compared. */
+  text: string;
   /** Digest of the conversation up to it. */
   digest: string;
   /** The message of the user in front of it. */
@@ -84,10 +86,10 @@ const findAnchors = (messages: readonly ImportedMessage[]): Anchor[] => {
   for (const [index, { role, content }] of messages.entries()) {
     if (role === 'user') question = content;
     if (role !== 'assistant') continue;
-    const next = nextDigest(digest, textOf(content));
-    if (next === digest) continue;
-    digest = next;
-    anchors.push({ index, digest, question });
+    const text = normalized(textOf(content));
+    if (text === '') continue;
+    digest = digestOf(digest, text);
+    anchors.push({ index, text, digest, question });
   }
   return anchors;
 };
@@ -109,30 +111,77 @@ const MOST_LOOKUPS = 8;
 /** Rows of one digest that are compared. */
 const MOST_ROWS = 16;
 
+/** The key of a stopped answer behind this conversation. */
+const stoppedDigest = (before: string): string => digestOf(before, STOPPED);
+
+/** No answer, because answers are normalized. */
+const STOPPED = '\0 stopped';
+
 export type Position = { anchor: Anchor; transcript: Transcript };
+
+export type Answers = {
+  transcripts: Pick<Store['transcripts'], 'find'>;
+  /** Returns whether the thread exists. */
+  isThere(thread_id: string): boolean;
+  /** Returns the text of a stopped answer. */
+  stoppedText(transcript: Transcript): string;
+};
+
+type OfChat = { scope: string; chat: string; agent_id: string };
 
 /**
  * Finds the last answer that this service gave. Of several equal ones, that of the same question counts, else the newest.
- *
- * @param isThere whether the thread exists
+ * A client that stops an answer may know less of its text than was sent: its beginning counts as the answer.
  */
 export const findPosition = (
-  transcripts: Pick<Store['transcripts'], 'find'>,
-  { scope, chat, agent_id }: { scope: string; chat: string; agent_id: string },
+  answers: Answers,
+  of: OfChat,
   messages: readonly ImportedMessage[],
-  isThere: (thread_id: string) => boolean,
 ): Position | undefined => {
-  for (const anchor of anchorsIn(messages).slice(-MOST_LOOKUPS).reverse()) {
-    const found = transcripts
-      .find({ scope, chat, agent_id, digest: anchor.digest }, MOST_ROWS)
-      .filter(({ thread_id }) => isThere(thread_id));
-    const [newest, ...others] = found;
-    const asked = others.length > 0 ? digestOfQuestion(anchor.question) : undefined;
-    const transcript = found.find((each) => each.asked === asked) ?? newest;
+  const anchors = anchorsIn(messages);
+  const oldest = Math.max(0, anchors.length - MOST_LOOKUPS);
+  for (let index = anchors.length - 1; index >= oldest; index -= 1) {
+    const anchor = anchors[index];
+    if (!anchor) continue;
+    const before = anchors[index - 1]?.digest ?? EMPTY;
+    const transcript =
+      findRow(answers, { ...of, digest: anchor.digest }, anchor) ??
+      findRow(answers, { ...of, digest: stoppedDigest(before) }, anchor, (row) =>
+        answers.stoppedText(row).startsWith(anchor.text),
+      );
     if (transcript) return { anchor, transcript };
   }
   return undefined;
 };
+
+const findRow = (
+  { transcripts, isThere }: Answers,
+  place: OfChat & { digest: string },
+  { question }: Anchor,
+  fits: (row: Transcript) => boolean = () => true,
+): Transcript | undefined => {
+  const [newest, ...others] = transcripts
+    .find(place, MOST_ROWS)
+    .filter((row) => isThere(row.thread_id) && fits(row));
+  if (others.length === 0) return newest;
+  const asked = digestOfQuestion(question);
+  return [newest, ...others].find((each) => each?.asked === asked) ?? newest;
+};
+
+/** Returns the text of a stopped answer as it is compared. */
+export const createStoppedTexts =
+  ({ messages, stopped }: Pick<Store, 'messages' | 'stopped'>, fileLink: FileLink) =>
+  (scope: string, { thread_id, seq, stopped: answer }: Transcript): string => {
+    if (!answer) return '';
+    const { run_id, from_seq } = answer;
+    const rows = Array.from(messages.ofRun(scope, thread_id, run_id, { from: from_seq + 1, to: seq }));
+    const partial = stopped
+      .range(scope, thread_id, { from: seq, to: seq })
+      .find((each) => each.run_id === run_id);
+    const history = rows.map(({ message }) => message);
+    const of = { waits: waitsOf(undefined), stopped: partial?.message, fileLink };
+    return normalized(legText(messagesOfLeg(history, 0, run_id), of));
+  };
 
 /** Stores the position of each answer of a chat, in the commit that ends it. */
 export const createTranscriptBook = (
@@ -167,8 +216,11 @@ const transcriptsOf = (ended: EndedLeg, fileLink: FileLink) => {
   const digests = new Set(texts.map((text) => nextDigest(chat.digest, text)));
   digests.delete(chat.digest);
   const agent_id = run.activation?.intent.agent_id ?? run.agent_id;
-  return Array.from(digests, (digest) => ({
-    place: { scope, chat: chat.id, agent_id, digest },
-    transcript: { thread_id: run.thread_id, seq, asked: chat.asked, at },
-  }));
+  const place = { scope, chat: chat.id, agent_id };
+  const transcript = { thread_id: run.thread_id, seq, asked: chat.asked, at };
+  const rows = Array.from(digests, (digest) => ({ place: { ...place, digest }, transcript }));
+  if (!stopped) return rows;
+  const { run_id } = run;
+  const partial = { ...transcript, stopped: { run_id, from_seq: leg.seq } };
+  return [...rows, { place: { ...place, digest: stoppedDigest(chat.digest) }, transcript: partial }];
 };

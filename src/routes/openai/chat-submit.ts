@@ -5,7 +5,13 @@ import type { PositionOutcome } from '../../observability/metrics/openai-metrics
 import { type ChatRequest, splitAtLastAnswer } from '../../protocols/openai/chat-decode.ts';
 import { invalidValue, threadBusy } from '../../protocols/openai/errors.ts';
 import { threadOfConversation } from '../../protocols/openai/ids.ts';
-import { digestsOf, findPosition, type Position } from '../../protocols/openai/transcript.ts';
+import {
+  type Answers,
+  createStoppedTexts,
+  digestsOf,
+  findPosition,
+  type Position,
+} from '../../protocols/openai/transcript.ts';
 import type {
   Accepted as AcceptedRun,
   Attach,
@@ -67,7 +73,7 @@ export type Accepted = { run_id: string; place: Place };
 
 export type SubmitDeps = Pick<
   OpenAiDeps,
-  'acceptFiles' | 'access' | 'clock' | 'ids' | 'runtime' | 'settings' | 'store' | 'observe'
+  'acceptFiles' | 'access' | 'clock' | 'fileLink' | 'ids' | 'runtime' | 'settings' | 'store' | 'observe'
 > & { hangUps: HangUps };
 
 /** @throws OpenAiError, and the errors of a submission */
@@ -159,12 +165,13 @@ const continueChat = async (
   const scope = ownPartition(call.client.principal);
   await hangUps.ended(nameOfChat(scope, chat));
   const of = { scope, chat, agent_id: call.agent.spec.id };
-  const position = findPosition(
-    store.transcripts,
-    of,
-    call.request.messages,
-    (thread_id) => store.threads.get(scope, thread_id)?.thread.resource_id === chat,
-  );
+  const stoppedText = createStoppedTexts(store, deps.fileLink);
+  const answers: Answers = {
+    transcripts: store.transcripts,
+    isThere: (thread_id) => store.threads.get(scope, thread_id)?.thread.resource_id === chat,
+    stoppedText: (transcript) => stoppedText(scope, transcript),
+  };
+  const position = findPosition(answers, of, call.request.messages);
   if (!position) return startInChat(deps, call, { chat, attach });
   const continued = await continueAt(deps, call, { position, chat, attach });
   return continued ?? forkAt(deps, call, { position, chat, attach });

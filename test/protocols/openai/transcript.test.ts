@@ -15,6 +15,8 @@ const message = (role: 'user' | 'assistant', text: string): ImportedMessage => (
 const ask = (text: string) => message('user', text);
 const answer = (text: string) => message('assistant', text);
 
+const OF_CHAT = { scope: 's', chat: 'c', agent_id: 'a' };
+
 t.test('ignores what front ends change in answers', (t) => {
   t.equal(normalized(' a\n\n b\t'), 'a b');
   t.equal(normalized('a b\nc  d\u00a0e'), 'a b c d e');
@@ -62,19 +64,23 @@ t.test('looks up the last answers from the end, at most eight, and prefers the s
       return rows.get(digest) ?? [];
     },
   };
-  const of = { scope: 's', chat: 'c', agent_id: 'a' };
-  const found = findPosition(transcripts, of, messages, () => true);
-  t.match(found, { transcript: { thread_id: 'old' }, anchor: { index: 13 } });
-  t.equal(looked.length, 6);
+  const find = (isThere: (thread_id: string) => boolean) =>
+    findPosition({ transcripts, isThere, stoppedText: () => '' }, OF_CHAT, messages);
   t.match(
-    findPosition(transcripts, of, messages, (id) => id === 'new'),
+    find(() => true),
+    { transcript: { thread_id: 'old' }, anchor: { index: 13 } },
+  );
+  // Each answer may be a stopped one too.
+  t.equal(looked.length, 11);
+  t.match(
+    find((id) => id === 'new'),
     { transcript: { thread_id: 'new' } },
   );
   looked.length = 0;
   t.equal(
-    findPosition(transcripts, of, messages, () => false),
+    find(() => false),
     undefined,
   );
-  t.equal(looked.length, 8);
+  t.equal(looked.length, 16);
   t.end();
 });

@@ -1,6 +1,7 @@
 import t from 'tap';
-import { asks } from '../models.ts';
-import { answered, countRuns, say, startChat } from './chat.ts';
+import { asks, hangs } from '../models.ts';
+import { eventually } from '../troupe.ts';
+import { answered, type Chat, countRuns, say, startChat } from './chat.ts';
 
 /**
  * Requests in the form in which Open WebUI 0.12.4 sends them. It offers tools of its own to each model, sends calls and
@@ -85,4 +86,61 @@ t.test('calls of its tools continue the run, and stay in the thread', async (t) 
   const next = await chat.stream({ ...CHAT, messages: history }, HEADERS);
   t.equal(next.headers.get('x-troupe-thread-id'), first.headers.get('x-troupe-thread-id'));
   t.match(JSON.stringify(chat.troupe.models.requests.at(-1)?.request.messages), /1795955872/);
+});
+
+/** Stops an answer after this text, as Open WebUI does, and returns the ids of its thread. */
+const stopAfter = async ({ troupe: { url, call } }: Chat, text: string, messages: object[]) => {
+  const stopping = new AbortController();
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...HEADERS },
+    body: JSON.stringify({ ...CHAT, stream: true, messages }),
+    signal: stopping.signal,
+  });
+  const reader = response.body?.getReader();
+  for (let received = ''; !received.includes(text); ) {
+    const { value } = (await reader?.read()) ?? {};
+    received += new TextDecoder().decode(value);
+  }
+  stopping.abort();
+  await eventually(
+    () => call('GET', `/v1/runs/${response.headers.get('x-troupe-run-id')}`),
+    ({ body }) => body.status === 'done',
+  );
+  return response.headers.get('x-troupe-thread-id');
+};
+
+t.test('a stopped answer of which it has the beginning continues its thread', async (t) => {
+  const chat = await startChat(t);
+  chat.troupe.models.steps.push(hangs('one two three'));
+  const thread = await stopAfter(chat, 'three', [say('hi')]);
+  const history = [say('hi'), answered('one two'), say('next')];
+  const next = await chat.stream({ ...CHAT, messages: history }, HEADERS);
+  t.equal(next.headers.get('x-troupe-thread-id'), thread);
+  const after = [...history, answered(next.content), say('last')];
+  const last = await chat.stream({ ...CHAT, messages: after }, HEADERS);
+  t.equal(last.headers.get('x-troupe-thread-id'), thread, 'and so does the next answer');
+  const edited = [say('hi'), answered('one too'), say('next')];
+  const other = await chat.stream({ ...CHAT, messages: edited }, HEADERS);
+  t.not(other.headers.get('x-troupe-thread-id'), thread, 'an edited answer does not');
+});
+
+t.test('the beginning of a stopped answer may end in an earlier step', async (t) => {
+  const chat = await startChat(t);
+  const { steps } = chat.troupe.models;
+  const first = { say: 'I will note it.', call: asks(['c1', 'note']) };
+  steps.push((sink, request, signal) => {
+    sink.text(first.say);
+    return first.call(sink, request, signal);
+  }, hangs('Noted, and'));
+  const thread = await stopAfter(chat, 'Noted', [say('hi')]);
+  for (const text of ['I will note', 'I will note it.\n\nNoted']) {
+    const messages = [say('hi'), answered(text), say('next')];
+    const { troupe } = chat;
+    const next = await chat.stream({ ...CHAT, messages }, HEADERS);
+    const { body } = await troupe.call('GET', `/v1/threads/${next.headers.get('x-troupe-thread-id')}`);
+    const from = (body.forked_from as { thread_id: string } | undefined)?.thread_id ?? body.id;
+    t.equal(from, thread, text);
+    t.match(JSON.stringify(troupe.models.requests.at(-1)?.request.messages), /did c1/);
+  }
 });
