@@ -8,7 +8,7 @@ import { createLease, type Lease, type LeaseEvent } from './lease.ts';
  *
  * Guarantees: another member is fenced only after its beat was unchanged for a whole TTL, in which this one was sound.
  * Behind `close` nothing of it is left: no timer, no connection, and no later event.
- * Cost: a statement each second, and each 100 ms while the owner of the work ends.
+ * Cost: a statement each second, and each 100 ms while the owner of the work drains.
  */
 export type LifeEvent =
   | { type: 'lease'; event: LeaseEvent }
@@ -150,25 +150,28 @@ const act = async (state: State, view: MembersView): Promise<'soon' | 'later'> =
     return 'later';
   }
   if (own?.state === 'draining') happened({ type: 'asked-to-drain' });
-  const hasFenced = await fenceSilent(state);
+  const fenced = await fenceSilent(state);
   if (isClosed(state)) return 'later';
   const owner = view.members.find(({ id }) => id === view.leader);
-  if (owner && owner.state !== 'gone' && owner.id !== membership.id) {
-    return hasFenced || owner.state === 'draining' ? 'soon' : 'later';
+  if (owner && owner.state !== 'gone' && owner.id !== membership.id && !fenced.has(owner.id)) {
+    return owner.state === 'draining' ? 'soon' : 'later';
   }
   await claim(state, view);
   return 'later';
 };
 
-const fenceSilent = async ({ database, membership, lease, beats, name, happened }: State) => {
-  let hasFenced = false;
+/** Returns the ids of the members that this one has ended. */
+const fenceSilent = async (state: State): Promise<ReadonlySet<string>> => {
+  const { database, membership, lease, beats, name, happened } = state;
+  const fenced = new Set<string>();
   for (const { id, beat, name: other } of beats.silent(lease.soundSince())) {
     if (id === membership.id) continue;
     const isFenced = await database.fence({ member: id, beat, reason: `fenced by ${name}` });
-    if (isFenced) happened({ type: 'fenced-other', name: other });
-    hasFenced ||= isFenced;
+    if (!isFenced) continue;
+    fenced.add(id);
+    happened({ type: 'fenced-other', name: other });
   }
-  return hasFenced;
+  return fenced;
 };
 
 /** A claim whose answer was lost may have been applied: then the member is the owner that it has read. */
