@@ -3,7 +3,7 @@ import type { MemberState } from '../../machines/member.ts';
 import type { Agreed, Database, DatabaseOptions } from '../postgres/index.ts';
 import type { Clock } from '../schema/clock.ts';
 import type { ServiceLog } from '../schema/log-events.ts';
-import type { ShippedRow, Sink } from '../store/engine/sink.ts';
+import type { RowContent, Sink } from '../store/engine/sink.ts';
 
 export type { MemberState };
 
@@ -16,7 +16,7 @@ export type Held = {
   slot: number;
   sink: Sink;
   /** All rows of the database, in one snapshot. It fails when the membership ends. */
-  rows: AsyncIterable<readonly ShippedRow[]>;
+  rows: AsyncIterable<readonly RowContent[]>;
   /** Reports that the copy lacks a commit that the database has. */
   copyBroken(error: Error): void;
 };

@@ -1,4 +1,4 @@
-import type { ShippedRow, Sink } from '../store/engine/sink.ts';
+import type { RowContent, Sink } from '../store/engine/sink.ts';
 import type { Agreed } from './agreement.ts';
 import { createConnector } from './connection.ts';
 import { readDatabaseUrl } from './connection-options.ts';
@@ -64,7 +64,7 @@ export type Database = {
   /** Makes a live member drain, which it reads. Returns whether there is one. */
   drain(id: string): Promise<boolean>;
   /** All rows, in one snapshot that begins with the first page. The signal ends it, and its connection, at once. */
-  rows(signal: AbortSignal): AsyncIterable<readonly ShippedRow[]>;
+  rows(signal: AbortSignal): AsyncIterable<readonly RowContent[]>;
   /** The number of open connections by their use. */
   connections(): ReadonlyMap<ConnectionUse, number>;
   /** Whether the schema has no rows. */

@@ -1,9 +1,9 @@
-import type { ShippedRow } from '../store/engine/sink.ts';
+import type { RowContent } from '../store/engine/sink.ts';
 import type { Connection, Connector } from './connection.ts';
 import { ConnectionLost } from './errors.ts';
 import { quotedSchema } from './identifier.ts';
 import { notReady } from './prepare.ts';
-import { beginSnapshot, readPages } from './snapshot.ts';
+import { beginSnapshot, readContents } from './snapshot.ts';
 
 /**
  * Reads all rows of the database in one snapshot: what was committed before the first page, and nothing later.
@@ -33,7 +33,7 @@ export async function* loadRows({
   schema,
   timeoutMs,
   signal,
-}: LoadOptions): AsyncGenerator<readonly ShippedRow[]> {
+}: LoadOptions): AsyncGenerator<readonly RowContent[]> {
   if (signal.aborted) throw new ConnectionLost('the load has ended', { wasSent: false });
   const connection = await connector.open(timeoutMs, signal);
   const abort = (): void => connection.destroy();
@@ -41,7 +41,7 @@ export async function* loadRows({
   try {
     await beginSnapshot(connection, timeoutMs);
     await assertReady(connection, schema);
-    yield* readPages(connection, { schema, timeoutMs: PAGE_TIMEOUT_MS });
+    yield* readContents(connection, { schema, timeoutMs: PAGE_TIMEOUT_MS });
     await connection.run('COMMIT', timeoutMs);
   } finally {
     signal.removeEventListener('abort', abort);

@@ -1,4 +1,4 @@
-import type { ShippedRow } from '../store/engine/sink.ts';
+import type { RowContent, ShippedRow } from '../store/engine/sink.ts';
 import type { Connection, Connector } from './connection.ts';
 import { quotedSchema } from './identifier.ts';
 
@@ -73,13 +73,26 @@ export const isEmpty = async (
 /** Reads all rows in the transaction of the connection. @throws ServerError, ConnectionLost */
 export async function* readPages(
   connection: Connection,
-  { schema, timeoutMs }: SnapshotOptions,
+  options: SnapshotOptions,
 ): AsyncGenerator<readonly ShippedRow[], void> {
-  const text = pageText(schema);
+  for await (const page of pagesOf<StoredRow>(connection, COLUMNS, options)) yield page.map(shippedRow);
+}
+
+/** Reads all rows without the columns that only lists need: those are parts of the values. */
+export const readContents = (
+  connection: Connection,
+  options: SnapshotOptions,
+): AsyncGenerator<readonly RowContent[], void> => pagesOf(connection, CONTENT_COLUMNS, options);
+
+async function* pagesOf<Row extends Position>(
+  connection: Connection,
+  columns: string,
+  { schema, timeoutMs }: SnapshotOptions,
+): AsyncGenerator<Row[], void> {
+  const text = pageText(schema, columns);
   let after: Position = FIRST;
   for (;;) {
-    const statement = { text, values: [after.kind, after.key] };
-    const rows = (await connection.query<StoredRow>(statement, timeoutMs)).map(shippedRow);
+    const rows = await connection.query<Row>({ text, values: [after.kind, after.key] }, timeoutMs);
     const last = rows.at(-1);
     if (!last) return;
     yield rows;
@@ -93,17 +106,18 @@ type Position = Pick<ShippedRow, 'kind' | 'key'>;
 const FIRST: Position = { kind: -1, key: '' };
 
 /** The length of a value is known without reading the value. */
-const pageText = (schema: string): string => `
-SELECT ${COLUMNS} FROM (
+const pageText = (schema: string, columns: string): string => `
+SELECT ${columns} FROM (
   SELECT *, sum(octet_length(value)) OVER (ORDER BY kind, key ROWS UNBOUNDED PRECEDING)
     - octet_length(value) AS earlier
   FROM (
-    SELECT ${COLUMNS} FROM ${quotedSchema(schema)}."row"
+    SELECT ${columns} FROM ${quotedSchema(schema)}."row"
     WHERE (kind, key) > ($1::smallint, $2) ORDER BY kind, key LIMIT ${PAGE_ROWS}
   ) page
 ) measured WHERE earlier < ${PAGE_BYTES} ORDER BY kind, key`;
 
 const COLUMNS = 'kind, key, lineage, scope, a, b, c, d, at, at2, value';
+const CONTENT_COLUMNS = 'kind, key, value';
 
 /** The driver returns `bigint` columns as texts. */
 type StoredRow = Omit<ShippedRow, 'lineage' | 'at' | 'at2'> & {

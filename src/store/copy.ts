@@ -3,7 +3,7 @@ import { emptyCopy } from './engine/copy-folder.ts';
 import { closePrivate, openRoot } from './engine/environment.ts';
 import { prepareFolder } from './engine/folder.ts';
 import { takeOwnership } from './engine/owner.ts';
-import type { ShippedRow } from './engine/sink.ts';
+import type { RowContent } from './engine/sink.ts';
 import { SHIPPED } from './kinds.ts';
 import { fill } from './load.ts';
 import { FORMAT } from './repair/format.ts';
@@ -22,7 +22,7 @@ import { openStoreOfFormat, type Store, type StoreOptions } from './store.ts';
 export type CopyOptions = Omit<StoreOptions, 'holdsSecrets'> &
   Pick<CopyOf, 'sink' | 'copyBroken'> & {
     /** All rows of the database, in any order. */
-    rows: AsyncIterable<readonly ShippedRow[]>;
+    rows: AsyncIterable<readonly RowContent[]>;
   };
 
 /** @throws Unavailable when the folder cannot be used, is in use, or is not that of a copy */

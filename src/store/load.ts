@@ -8,7 +8,7 @@ import { writeStructures } from './engine/committer.ts';
 import { createEnvironment, type Environment, encoded } from './engine/environment.ts';
 import type { Key } from './engine/keys.ts';
 import { continueBehind } from './engine/order.ts';
-import type { ShippedRow } from './engine/sink.ts';
+import type { RowContent } from './engine/sink.ts';
 import { createIncomingBlobs } from './incoming-blobs.ts';
 import { SHIPPED } from './kinds.ts';
 import { ALL_RECORDS, createDerivation } from './repair/derived.ts';
@@ -31,7 +31,7 @@ const RECORDS_AT_ONCE = 500;
 /** @throws Unavailable for a row of an unknown kind */
 export const fill = async (
   root: RootDatabase,
-  pages: AsyncIterable<readonly ShippedRow[]>,
+  pages: AsyncIterable<readonly RowContent[]>,
   folder: { dir: string; isCopy: boolean },
 ): Promise<void> => {
   const env = createEnvironment(root);
@@ -64,7 +64,7 @@ const createRows = (env: Environment, { dir, isCopy }: { dir: string; isCopy: bo
   };
 
   return {
-    add(row: ShippedRow): void {
+    add(row: RowContent): void {
       const value: unknown = JSON.parse(row.value);
       // A removed row of the configuration stays for a while.
       if (value === null) return;

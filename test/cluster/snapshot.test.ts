@@ -1,4 +1,7 @@
 import t from 'tap';
+import { createConnector } from '../../src/postgres/connection.ts';
+import { readDatabaseUrl } from '../../src/postgres/connection-options.ts';
+import { readRows } from '../../src/postgres/snapshot.ts';
 import type { ShippedRow } from '../../src/store/engine/sink.ts';
 import { createBatch, createRow, joinWith, openFor, put } from './batches.ts';
 import { startPostgres } from './postgres.ts';
@@ -18,11 +21,12 @@ t.test('snapshots', { skip: NO_POSTGRES }, async (t) => {
   const open = async () => {
     const name = postgres.createDatabase();
     const database = await openFor(t, postgres.url(name));
-    return { name, database, member: await joinWith(database, 'a') };
+    const connector = createConnector(readDatabaseUrl(postgres.url(name)));
+    return { name, database, connector, member: await joinWith(database, 'a') };
   };
 
   await t.test('pages contain every row and column once, in order, at most 8 MiB of values', async (t) => {
-    const { database, member } = await open();
+    const { connector, member } = await open();
     const small = Array.from({ length: 4500 }, (_, index) =>
       createRow({ key: `["${index * 7919}"]`, value: `${index}`, at: 2 ** 52 + index }),
     );
@@ -34,7 +38,7 @@ t.test('snapshots', { skip: NO_POSTGRES }, async (t) => {
     for (const rows of [small.slice(0, 3000), small.slice(3000), [special], ...large.map((row) => [row])])
       await member.sink.ship([createBatch(rows)]);
     const pages: (readonly ShippedRow[])[] = [];
-    for await (const page of database.rows(NEVER)) pages.push(page);
+    for await (const page of readRows(connector, { schema: 'troupe', timeoutMs: 60_000 })) pages.push(page);
     t.strictSame(pages.flat(), all.toSorted(byKey));
     const sizes = pages.map((page) => page.reduce((sum, { value }) => sum + value.length, 0));
     t.ok(Math.max(...sizes) < 12 * 2 ** 20, 'a page ends with the row that fills it');

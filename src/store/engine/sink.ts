@@ -24,6 +24,9 @@ export type ShippedRow = {
   value: string;
 };
 
+/** The part of a row that the others follow from. */
+export type RowContent = Pick<ShippedRow, 'kind' | 'key' | 'value'>;
+
 /** The parts of a value that stand in columns; absent ones are null. */
 export type Columns = Partial<Pick<ShippedRow, 'scope' | 'a' | 'b' | 'c' | 'd' | 'at' | 'at2'>>;
 
