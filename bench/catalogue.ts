@@ -2,6 +2,7 @@ import type { Benchmark } from './benchmark.ts';
 import { bombs } from './bombs.ts';
 import { budgets } from './budgets.ts';
 import { cluster } from './cluster/index.ts';
+import { takeover } from './cluster/takeover.ts';
 import { config } from './config.ts';
 import { consoleFrames } from './console.ts';
 import { consoleHeap } from './console-heap.ts';
@@ -36,6 +37,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
   provider,
   store,
   cluster,
+  takeover,
   forwarding,
   streams,
   costs,
