@@ -51,20 +51,20 @@ export type SettleState =
   | { at: 'sending'; tries: number; hasCopies: boolean }
   /** The question for the number is sent. */
   | { at: 'asking'; hasCopies: boolean }
-  /** The void commit is sent. */
-  | { at: 'voiding' }
+  /** The void commit is sent. `outcome`: of the commit, once the void one has taken its number. */
+  | { at: 'voiding'; outcome: Refusal }
   /** The question for the number behind is sent, which only the void commit takes. */
-  | { at: 'askingVoid' }
+  | { at: 'askingVoid'; outcome: Refusal }
   /** `numbers`: how many of the chain are taken. */
   | { at: 'settled'; outcome: Outcome; numbers: 0 | 1 | 2 };
+
+/** Why the server does not take a commit. */
+type Refusal = Extract<Outcome, 'faulty' | 'unwritable'>;
 
 export const FIRST_STATE: SettleState = { at: 'sending', tries: 0, hasCopies: false };
 
 /** How often a contended commit is sent before the database is asked. */
 export const MOST_TRIES = 5;
-
-const VOIDING: SettleState = { at: 'voiding' };
-const ASKING_VOID: SettleState = { at: 'askingVoid' };
 
 const settled = (outcome: Outcome, numbers: 0 | 1 | 2 = 0): SettleState => ({
   at: 'settled',
@@ -75,9 +75,9 @@ const settled = (outcome: Outcome, numbers: 0 | 1 | 2 = 0): SettleState => ({
 /** Returns the next state. An event that the state does not expect leaves it as it is. */
 export const settle = (state: SettleState, event: SettleEvent): SettleState => {
   if (state.at === 'sending' && event.type === 'sent') return AFTER_SEND[event.result](state);
-  if (state.at === 'voiding' && event.type === 'sent') return AFTER_VOID[event.result];
+  if (state.at === 'voiding' && event.type === 'sent') return AFTER_VOID[event.result](state);
   if (state.at === 'asking' && event.type === 'asked') return afterQuestion(state, event.answer);
-  if (state.at === 'askingVoid' && event.type === 'asked') return afterVoidQuestion(event.answer);
+  if (state.at === 'askingVoid' && event.type === 'asked') return afterVoidQuestion(state, event.answer);
   return state;
 };
 
@@ -94,9 +94,13 @@ const AFTER_SEND: Record<SendResult, (state: Sending) => SettleState> = {
   taken: ask,
   fenced: (state) => (state.hasCopies ? ask(state) : settled('fenced')),
   behind: (state) => (state.hasCopies ? ask(state) : settled('behind')),
-  faulty: ({ hasCopies }) => (hasCopies ? VOIDING : settled('faulty')),
-  unwritable: (state) => (state.hasCopies ? ask(state) : settled('unwritable')),
+  faulty: (state) => refuse(state, 'faulty'),
+  // The chain may have space where the rows do not.
+  unwritable: (state) => refuse(state, 'unwritable'),
 };
+
+const refuse = ({ hasCopies }: Sending, outcome: Refusal): SettleState =>
+  hasCopies ? { at: 'voiding', outcome } : settled(outcome);
 
 const afterQuestion = (
   { hasCopies }: { hasCopies: boolean },
@@ -108,21 +112,26 @@ const afterQuestion = (
   return { at: 'sending', tries: 0, hasCopies };
 };
 
-const AFTER_VOID: Record<SendResult, SettleState> = {
-  returned: settled('faulty', 2),
-  lost: ASKING_VOID,
-  unsent: ASKING_VOID,
-  contended: VOIDING,
-  taken: ASKING_VOID,
-  fenced: ASKING_VOID,
-  behind: settled('behind'),
-  faulty: VOIDING,
-  unwritable: VOIDING,
+type Voiding = { outcome: Refusal };
+
+const sendVoid = ({ outcome }: Voiding): SettleState => ({ at: 'voiding', outcome });
+const askForVoid = ({ outcome }: Voiding): SettleState => ({ at: 'askingVoid', outcome });
+
+const AFTER_VOID: Record<SendResult, (state: Voiding) => SettleState> = {
+  returned: ({ outcome }) => settled(outcome, 2),
+  lost: askForVoid,
+  unsent: askForVoid,
+  contended: sendVoid,
+  taken: askForVoid,
+  fenced: askForVoid,
+  behind: () => settled('behind'),
+  faulty: sendVoid,
+  unwritable: sendVoid,
 };
 
 /** The question was for the number behind, so the number itself is the one before. */
-const afterVoidQuestion = ({ isHere, isGone, isBeforeHere }: Answer): SettleState => {
-  if (isHere) return settled('faulty', 2);
+const afterVoidQuestion = (state: Voiding, { isHere, isGone, isBeforeHere }: Answer): SettleState => {
+  if (isHere) return settled(state.outcome, 2);
   if (isBeforeHere) return settled('applied', 1);
-  return isGone ? settled('fenced') : VOIDING;
+  return isGone ? settled('fenced') : sendVoid(state);
 };
