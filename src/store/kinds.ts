@@ -12,6 +12,7 @@ import { fileColumns } from './tables/files.ts';
 import { idempotencyColumns } from './tables/idempotency.ts';
 import { keyColumns } from './tables/keys.ts';
 import { openWorkColumns } from './tables/open-work.ts';
+import { PROBES } from './tables/probes.ts';
 import { receivedColumns } from './tables/received-messages.ts';
 import { responseColumns } from './tables/responses.ts';
 import { runColumns } from './tables/runs.ts';
@@ -132,6 +133,7 @@ export const SHIPPED: readonly ShippedKind[] = [
   kind(54, 'agent_drafts', noColumns, COMMON),
   kind(55, BLOB_PARTS, noColumns, COMMON),
   kind(56, STORE_KEYS, noColumns, COMMON),
+  kind(57, PROBES, noColumns, { home: 'member' }),
 ];
 
 /** Tables of the folder alone. */

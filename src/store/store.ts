@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
-import { pack } from 'msgpackr';
 import { Outcome, Unavailable } from '../schema/outcome.ts';
 import { type CopyOf, createShipping, findLineage } from './copy-of.ts';
 import { copyTo, refuseBackup } from './engine/backup.ts';
-import { type Batch, type BatchPlace, createBatch, type Rows, type Write } from './engine/batch.ts';
+import { type Batch, type BatchPlace, createBatch, type Rows } from './engine/batch.ts';
 import { blobsIn } from './engine/blob-folder.ts';
 import { type CommitKind, type Committer, createCommitter } from './engine/committer.ts';
 import { refuseCopy } from './engine/copy-folder.ts';
@@ -48,6 +47,7 @@ import { createMessageTable, type MessageTable } from './tables/messages.ts';
 import { createOpenWork } from './tables/open-work.ts';
 import { createPastStateTable, type PastStateTable } from './tables/past-states.ts';
 import { createPendingTable, type PendingTable } from './tables/pending.ts';
+import { createProbe } from './tables/probes.ts';
 import { createPushOutbox, type PushOutbox } from './tables/push-outbox.ts';
 import { createReceivedTable, type ReceivedTable } from './tables/received-messages.ts';
 import { createResponseTable, type ResponseTable } from './tables/responses.ts';
@@ -260,7 +260,7 @@ const assemble = (
   const committer = createCommitter(env, counters, {
     dir,
     durability,
-    probe: probeOf(meta),
+    probe: createProbe(env, shipping !== undefined),
     pendingBlobs,
     shipping,
   });
@@ -414,8 +414,3 @@ const createTables = (
     idempotency: createIdempotencyTable(env),
   };
 };
-
-/** Creates a meaningless row, to test whether there is space for one. */
-const probeOf =
-  (meta: Rows) =>
-  (bytes: number): Write => ({ kind: 'put', rows: meta, key: ['probe'], value: pack('x'.repeat(bytes)) });

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { Conflict, Integrity, Unavailable } from '../../src/schema/outcome.ts';
 import { blobPath } from '../../src/store/engine/blob-folder.ts';
 import { closePrivate, createEnvironment, openRoot } from '../../src/store/engine/environment.ts';
@@ -12,7 +12,7 @@ import { type Batch, openStore, type Store } from '../../src/store/index.ts';
 import { LOCAL, SHIPPED } from '../../src/store/kinds.ts';
 import { DERIVED, LISTS } from '../../src/store/repair/derived.ts';
 import { PART_BYTES } from '../../src/store/tables/blob-parts.ts';
-import { checkLoad, copyFor } from './copies.ts';
+import { type Copy, checkLoad, copyFor } from './copies.ts';
 import { dump } from './dump.ts';
 import { fillCommons, fillMember, fillThread, PLACE } from './every-table.ts';
 import { createMemorySink } from './memory-sink.ts';
@@ -50,6 +50,25 @@ t.test('gives every table of a store one place among shipped, derived and local 
   );
 });
 
+/** A database without space, which has some again after a refusal: then the store puts the row of a probe. */
+const fillAndFree = async (t: Test, { store, sink }: Copy): Promise<void> => {
+  // The store does not keep a process running for its next attempt.
+  const running = setInterval(() => {}, 1000);
+  sink.decide = () => refusal('unwritable');
+  const recovered = new Promise<void>((resolve) => store.onRecovered(resolve));
+  await t.rejects(
+    Promise.all([putState(store, 'a'), putState(store, 'b', { text: LONG_TEXT })]),
+    Unavailable,
+  );
+  t.equal(store.writable, false);
+  sink.decide = () => undefined;
+  await recovered;
+  clearInterval(running);
+  t.equal(store.writable, true);
+};
+
+const LONG_TEXT = 'x'.repeat(10_000);
+
 t.test('loads what every table ships, row by row (check 31)', async (t) => {
   const copy = await copyFor(t);
   const { store, sink } = copy;
@@ -58,6 +77,7 @@ t.test('loads what every table ships, row by row (check 31)', async (t) => {
   await commit(store, PLACE, (batch) => fillThread(store, batch));
   await commit(store, 'commons', (batch) => fillCommons(store, batch));
   await commit(store, 'member', (batch) => fillMember(store, batch));
+  await fillAndFree(t, copy);
   const kinds = new Set(sink.all().map(({ kind }) => kind));
   const missing = SHIPPED.filter(({ number }) => !kinds.has(number));
   t.strictSame(missing, [], 'every kind has a row');
@@ -289,17 +309,12 @@ for (const why of ['fenced', 'behind', 'abandoned'] as const) {
 }
 
 t.test('is unwritable while the database takes no writes, and recovers without a commit', async (t) => {
-  const { store, sink } = await copyFor(t);
-  // The store does not keep a process running for its next attempt.
-  const running = setInterval(() => {}, 1000);
-  t.teardown(() => clearInterval(running));
-  sink.decide = () => refusal('unwritable');
-  const recovered = new Promise<void>((resolve) => store.onRecovered(resolve));
-  await t.rejects(Promise.all([putState(store, 'a'), putState(store, 'b')]), Unavailable);
-  t.equal(store.writable, false);
-  sink.decide = () => undefined;
-  await recovered;
-  t.equal(store.writable, true);
+  const copy = await copyFor(t);
+  const { store, sink } = copy;
+  await fillAndFree(t, copy);
+  const probe = sink.groups.at(-1)?.[0]?.rows ?? [];
+  t.equal(probe.length, 1);
+  t.ok((probe[0]?.value.length ?? 0) > LONG_TEXT.length, 'a probe needs as much space as what was refused');
   await putState(store, 'a');
   await store.check();
 });

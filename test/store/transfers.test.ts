@@ -89,6 +89,7 @@ const OTHERS = [
   'keys',
   'mcp_catalogs',
   'meta',
+  'probes',
   'publications',
   'removed_threads',
   'resource_versions',

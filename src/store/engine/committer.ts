@@ -1,5 +1,5 @@
 import { type Outcome, Unavailable } from '../../schema/outcome.ts';
-import { type Batch, collectCallbacks, createBatch, runCallbacks, type Write } from './batch.ts';
+import { type Batch, collectCallbacks, createBatch, runCallbacks } from './batch.ts';
 import { blobsIn, writeBlobs } from './blob-folder.ts';
 import type { Counters } from './counters.ts';
 import { diskReason } from './disk-reason.ts';
@@ -50,8 +50,8 @@ type CommitterOptions = {
   dir: string;
   pendingBlobs: PendingBlobs;
   durability: 'process' | 'power';
-  /** Creates a row of this size, which tests whether the folder can be written. */
-  probe: (bytes: number) => Write;
+  /** Adds a row of this size, which tests whether the folder, or the database, has space. */
+  probe: (batch: Batch, bytes: number) => void;
   shipping?: Shipping | undefined;
 };
 
@@ -86,7 +86,7 @@ export const createCommitter = (
 ): Committer => {
   const writability = createWritability((bytes) => {
     const batch = createBatch('commons');
-    batch.writes.push(probe(bytes));
+    probe(batch, bytes);
     return commit(queue, batch, 'input');
   });
   const queue: Queue = {
