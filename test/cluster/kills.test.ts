@@ -36,6 +36,7 @@ t.test('a tool that ran when its member was killed', { skip: NO_POSTGRES }, asyn
   await active.start();
   await becomes(active, 'active');
   await standby.start();
+  await becomes(standby, 'standby');
   const answer = await standby.client.ask('POST', '/v1/threads/long/mailbox', {
     payload: { text: '[l1] long' },
   });
@@ -78,8 +79,9 @@ t.test(`${KILLS} kills of the active member`, { skip: NO_POSTGRES }, async (t) =
   const url = postgres.url(postgres.createDatabase());
   const members = await createMembers(t, ['a', 'b', 'c'], { url });
   await Promise.all(members.map(({ start }) => start()));
+  let kills = 0;
   const findActive = (): Promise<Member> =>
-    eventually('a member is active', async () => {
+    eventually(`a member is active behind ${kills} kills`, async () => {
       for (const member of members) if (await isActive(member)) return member;
       return undefined;
     });
@@ -100,7 +102,7 @@ t.test(`${KILLS} kills of the active member`, { skip: NO_POSTGRES }, async (t) =
     }
   };
   const senders = Array.from({ length: SENDERS }, sender);
-  for (let kill = 0; kill < KILLS; kill += 1) {
+  for (; kills < KILLS; kills += 1) {
     const active = await findActive();
     await pause(random() * LONGEST_LIFE_MS);
     await active.kill();

@@ -139,7 +139,7 @@ const argumentsOf = (data: string, port: number, { tcp, settings }: PostgresOpti
   return ['-D', data, '-p', String(port), ...given];
 };
 
-const giveTo = (user: string | undefined, folder: string): void => {
+export const giveTo = (user: string | undefined, folder: string): void => {
   if (user === undefined) return;
   const { status, stderr } = spawnSync('chown', [user, folder], { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);

@@ -46,7 +46,7 @@ export const healthOf = async (
 };
 
 /** Far longer than a takeover needs on a busy machine. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** Repeats an attempt until it returns something. Rejects with `what` after a long time. */
 export const eventually = async <T>(what: string, attempt: () => Promise<T | undefined>): Promise<T> => {
