@@ -41,7 +41,6 @@ export const AccessForm = <Of extends string>(
     keyOf: (place: string) => string;
     words?: Words;
     widgets?: Widgets;
-    /** Content above the form. */
     notice?: ReactNode;
     start: JsonObject;
     /** The fields that messages of the service concern. */

@@ -17,7 +17,6 @@ export const ActDialog = <Of extends string>(props: {
   typed?: string | undefined;
   act: () => Promise<unknown>;
   onClose: () => void;
-  /** Content below the text. */
   children?: ReactNode;
 }) => {
   const { of, values, tone, typed, onClose } = props;

@@ -7,7 +7,6 @@ export type Problem = {
   id: string;
   tone: Tone;
   text: string;
-  /** A code that names the kind. */
   code?: string | undefined;
   links: readonly { text: string; href: string }[];
 };

@@ -64,7 +64,6 @@ export const linePath = (values: readonly (number | undefined)[], top: number): 
     })
     .join('');
 
-/** The area between two lines. */
 export const bandPath = (spans: readonly (Span | undefined)[], top: number): string =>
   runsOf(spans)
     .filter((run) => run.length > 1)
@@ -81,5 +80,4 @@ export const labelled = (count: number, most: number): number[] => {
   return Array.from({ length: Math.ceil(count / step) }, (_, index) => index * step);
 };
 
-/** The selected points in ascending order. */
 export const selection = (start: number, end: number): Span => [Math.min(start, end), Math.max(start, end)];

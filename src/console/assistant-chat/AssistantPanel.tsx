@@ -25,7 +25,7 @@ export default function Panel() {
     return () => element.removeEventListener('keydown', onKey);
   }, []);
   return (
-    <div className={css.panel} role="dialog" aria-label={t('title')} ref={panel}>
+    <div className={`column ${css.panel}`} role="dialog" aria-label={t('title')} ref={panel}>
       <header className={`row bar ${css.head}`}>
         <h2 className="grow">{t('title')}</h2>
         <ConversationTools talk={talk} />

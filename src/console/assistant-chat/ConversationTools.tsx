@@ -6,7 +6,6 @@ import { CopyButton } from '../design/Copy.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import texts from './texts.json' with { type: 'json' };
 
-/** Actions on the whole conversation. */
 export const ConversationTools = ({ talk }: { talk: Talk & { begin(): void } }) => {
   const t = useTexts(texts);
   if (talk.messages.length === 0) return null;

@@ -31,10 +31,7 @@ export const problemsIn = (errors: unknown): Problem[] =>
   (Array.isArray(errors) ? errors : [])
     .filter((error): error is string => typeof error === 'string')
     .flatMap((error) => error.replace(/^invalid payload: (invalid [^:]+: )?/, '').split('; '))
-    .map((text) => ({
-      text,
-      tab: TABS.find(([pattern]) => pattern.test(text))?.[1] ?? 'advanced',
-    }));
+    .map((text) => ({ text, tab: TABS.find(([pattern]) => pattern.test(text))?.[1] ?? 'advanced' }));
 
 const specIn = (value: unknown): Spec | undefined =>
   isObject(value) ? { ...value, id: typeof value.id === 'string' ? value.id : '' } : undefined;

@@ -31,7 +31,6 @@ const AdminAssistant = object({
 });
 export type AdminAssistant = ReturnType<typeof AdminAssistant>;
 
-/** Reads one section of the capabilities. */
 export const adminAssistant: Resource<AdminAssistant> = {
   ...capabilities,
   guard: (body, at) => object({ admin_assistant: AdminAssistant })(body, at).admin_assistant,

@@ -1,10 +1,6 @@
 import { isObject } from '../data/guard.ts';
 
-/** Settings that the console reads before it starts. */
-export type Configuration = {
-  backendUrl: string;
-  title: string | undefined;
-};
+export type Configuration = { backendUrl: string; title: string | undefined };
 
 const textIn = (source: unknown, key: string): string | undefined => {
   const value = isObject(source) ? source[key] : undefined;

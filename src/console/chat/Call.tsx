@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { isObject } from '../data/guard.ts';
+import { parseJson } from '../data/json-text.ts';
 import { redactText } from '../data/redact-text.ts';
 import { redact } from '../data/redaction.ts';
 import { visibleText } from '../data/visible-text.ts';
@@ -26,7 +27,6 @@ import {
 } from './call.ts';
 import type { CallTime } from './call-times.ts';
 import { FileBlock } from './FileBlock.tsx';
-import { parseJson } from './json-text.ts';
 import { LongText } from './LongText.tsx';
 import { withoutFiles } from './output-files.ts';
 import type { Talk } from './talk.ts';
@@ -72,7 +72,6 @@ export type CallContext = Pick<Talk, 'decide' | 'answer'> & {
   timeOf(toolCallId: string): CallTime | undefined;
   /** The provider of the agent's model, if there is only one. */
   provider?: string | undefined;
-  /** Content that a screen adds to the card of a call. */
   extra?: ((part: CallPart) => ReactNode) | undefined;
 };
 

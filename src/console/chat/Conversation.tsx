@@ -21,7 +21,6 @@ const NEAR_PX = 80;
 /** Earlier messages are read within this distance of the start. */
 const NEAR_START_PX = 300;
 
-/** Messages before those of the conversation. */
 export type Earlier = {
   messages: readonly UIMessage[];
   total: number;
@@ -104,7 +103,6 @@ const EarlierLine = ({ earlier, shown }: { earlier: Earlier; shown: number }) =>
   );
 };
 
-/** The state of the conversation, below its last message. */
 const End = ({ talk, provider }: { talk: Talk; provider: string | undefined }) => {
   const t = useTexts(texts);
   const format = useFormat();
@@ -131,7 +129,6 @@ const End = ({ talk, provider }: { talk: Talk; provider: string | undefined }) =
 export type ConversationProps = {
   talk: Talk;
   view?: View;
-  /** Shown while the conversation has no messages. */
   empty: ReactNode;
   earlier?: Earlier | undefined;
   /** The provider of the agent's model, if there is only one. */
@@ -162,7 +159,7 @@ export const Conversation = (props: ConversationProps) => {
   const isEmpty = messages.length === 0 && !isBusy && !talk.error;
   return (
     <div className="column fill sheet">
-      <Scroller label={t('conversation')} className={css.scroller} ref={ref}>
+      <Scroller label={t('conversation')} className={`column ${css.scroller}`} ref={ref}>
         {isEmpty && <div className={css.empty}>{props.empty}</div>}
         {earlier && <EarlierLine earlier={earlier} shown={before.length + messages.length} />}
         {before.map((message) => (

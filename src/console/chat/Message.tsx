@@ -180,7 +180,6 @@ type MessageProps = {
   message: UIMessage;
   context: CallContext;
   view?: View;
-  /** Facts and buttons below the message. */
   note?: ReactNode;
   actions?: ReactNode;
   onEdit?: Edit | undefined;
@@ -199,7 +198,11 @@ export const Message = memo((props: MessageProps) => {
     edit?.(message.id, edited, files);
   };
   return (
-    <article className={css.message} data-role={message.role} aria-label={t(`role.${message.role}`)}>
+    <article
+      className={`stack ${css.message}`}
+      data-role={message.role}
+      aria-label={t(`role.${message.role}`)}
+    >
       {isEditing ? (
         <Editor
           text={text}

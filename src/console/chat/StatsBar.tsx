@@ -3,7 +3,6 @@ import css from './StatsBar.module.css';
 import texts from './texts.json' with { type: 'json' };
 import type { Stats } from './turn.ts';
 
-/** One line of totals for the conversation. */
 export const StatsBar = ({ stats }: { stats: Stats }) => {
   const t = useTexts(texts);
   const format = useFormat();

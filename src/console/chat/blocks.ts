@@ -75,14 +75,12 @@ export const blocksOf = ({ parts }: Pick<UIMessage, 'parts'>): Block[] => {
   return blocks;
 };
 
-/** All text of the message. */
 export const textOf = ({ parts }: Pick<UIMessage, 'parts'>): string =>
   parts.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : [])).join('\n\n');
 
 export const filesOf = ({ parts }: Pick<UIMessage, 'parts'>): FileUIPart[] =>
   parts.filter((part) => part.type === 'file');
 
-/** A conversation as text, for the clipboard. */
 export const transcriptOf = (messages: readonly UIMessage[]): string =>
   messages
     .map((message) =>

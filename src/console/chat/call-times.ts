@@ -52,7 +52,6 @@ export const timeOf = ({ from, asked, decided, to }: Times): CallTime | undefine
   return { waited, ran: to - from - waited };
 };
 
-/** The times of a call by its id. */
 export const useCallTimes = (
   messages: readonly UIMessage[],
   isBusy: boolean,

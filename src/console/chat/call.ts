@@ -1,7 +1,6 @@
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
 import type { Tone } from '../design/Chip.tsx';
 
-/** A tool call as a part of a message. */
 export type CallPart = ToolUIPart | DynamicToolUIPart;
 
 /**
@@ -59,19 +58,14 @@ const calledState = ({ providerExecuted }: CallPart, place: Place): CallState =>
   return place === 'earlier' ? 'superseded' : 'answer';
 };
 
-export const CALL_TONES: Record<CallState, Tone> = {
+/** All other states have none. */
+export const CALL_TONES: Partial<Record<CallState, Tone>> = {
   calling: 'info',
   approval: 'warn',
   approved: 'success',
   answer: 'warn',
   done: 'success',
   error: 'error',
-  denied: 'none',
-  stopped: 'none',
-  superseded: 'none',
-  open: 'none',
-  missing: 'none',
-  requested: 'none',
 };
 
 /** True if the model provider executes the tool instead of the service. */

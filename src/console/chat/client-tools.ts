@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../data/guard.ts';
-import { parseJson } from './json-text.ts';
+import { parseJson } from '../data/json-text.ts';
 
 /** Tools that this page declares with each message and executes, either manually or with a fixed result. */
 
@@ -39,7 +39,6 @@ export type ToolProblem = 'name' | 'taken' | 'schema' | 'output';
 
 export type ToolErrors = Partial<Record<'name' | 'parameters' | 'output', ToolProblem>>;
 
-/** The tool names that models accept. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /** @param others names of the other tools */
@@ -62,7 +61,6 @@ export const readForm = (
   return { tool: form.isFixed ? { ...tool, fixed: { output: output.value } } : tool };
 };
 
-/** The declarations that are sent with a message. */
 export const declared = (tools: readonly ClientTool[]): object[] =>
   tools.map(({ name, description, parameters }) => ({
     name,
@@ -70,7 +68,6 @@ export const declared = (tools: readonly ClientTool[]): object[] =>
     parameters,
   }));
 
-/** Executors of the tools with a fixed result. */
 export const executors = (tools: readonly ClientTool[]): Record<string, () => unknown> =>
   Object.fromEntries(
     tools.flatMap(({ name, fixed }) => (fixed ? [[name, () => fixed.output] as const] : [])),

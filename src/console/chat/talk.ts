@@ -9,13 +9,11 @@ export const DRAW_MS = 50;
 /** A conversation with an agent, independent of where it is stored: its content, and the actions that are possible. */
 export type Talk = {
   messages: readonly UIMessage[];
-  /** True while a response is being written. */
   isBusy: boolean;
   error: Error | undefined;
   /** Time until the user stopped the last response, in milliseconds. */
   stoppedMs?: number | undefined;
   send(text: string, files: FileUIPart[]): void;
-  /** Ends the run, and with it the response. */
   stop(): void;
   /** @param reason passed to the agent */
   decide(approvalId: string, approved: boolean, reason?: string): void;
@@ -25,7 +23,6 @@ export type Talk = {
   edit: Edit;
   /** Like `edit`, in a separate conversation. */
   fork?: Edit | undefined;
-  /** Requests another response to the last prompt. */
   again(): void;
 };
 

@@ -10,7 +10,6 @@ export const useThread = (options: {
   agentId: string;
   threadId: string;
   tools: readonly ClientTool[];
-  /** Called before a message is sent. */
   onSend(): void;
 }): Talk & { isLoaded: boolean } => {
   const { agentId, threadId, tools, onSend } = options;

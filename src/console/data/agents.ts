@@ -28,6 +28,5 @@ export const useAgentIds = (): string[] => {
   return offered.length > 0 ? offered : all;
 };
 
-/** The one that a selection begins with. */
 export const firstAgent = (ids: readonly string[]): string | undefined =>
   ids.includes('default') ? 'default' : ids[0];

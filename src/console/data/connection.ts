@@ -33,7 +33,6 @@ const judge = (error: unknown): Connection => {
   return 'disconnected';
 };
 
-/** The probe in progress. */
 let current: AbortController | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 

@@ -5,7 +5,6 @@ import { redactText } from './redact-text.ts';
 /** The outcome of one request of a batch. `over`: the service responded with 404 or 409. */
 export type Result = { id: string; outcome: 'done' | 'over' | 'failed'; said: string };
 
-/** Maximum number of concurrent requests. */
 const AT_ONCE = 5;
 
 const OVER = [404, 409];

@@ -8,7 +8,6 @@ export type RequestFailure =
   | { kind: 'shape' };
 
 export class RequestError extends Error {
-  /** Method and path of the request. */
   readonly request: string;
   readonly failure: RequestFailure;
 

@@ -99,7 +99,6 @@ export const readResource = async <T>(resource: Resource<T>): Promise<T> => {
 export const stateOf = <T>(resource: Resource<T>, error: unknown) =>
   errorState(error, resource.off?.statuses);
 
-/** Refetches everything that was read at or below these paths. */
 export const invalidate = (...paths: readonly string[]): void => {
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [path] }) =>

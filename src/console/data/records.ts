@@ -60,7 +60,6 @@ export const idsOf = (namespace: Namespace): Resource<string[]> => ({
 
 const MetaEntry = object({ id: text, meta: Meta });
 
-/** Metadata of each entry of a namespace, by id. */
 export const metaOf = (namespace: Namespace): Resource<ReadonlyMap<string, Meta>> => ({
   path: `/v1/config/${namespace}/meta`,
   guard: (value, at) => {
@@ -82,7 +81,6 @@ const IN_CAPABILITIES: readonly Namespace[] = [
   'tools',
 ];
 
-/** Refetches everything that a write to the namespace may have changed. */
 export const changed = (namespace: Namespace): void => {
   invalidate(
     `/v1/config/${namespace}`,
@@ -96,7 +94,6 @@ export const changed = (namespace: Namespace): void => {
   );
 };
 
-/** An entry that refers to another one. */
 export type Dependant = { namespace: string; id: string };
 
 export const dependantsIn = (body: unknown): Dependant[] => {

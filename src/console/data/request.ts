@@ -61,7 +61,6 @@ const urlOf = ({ path, query = {} }: Outgoing): string => {
   return `${backend}${path}${text === '' ? '' : `?${text}`}`;
 };
 
-/** Headers of every request of this console, including streams. */
 export const ownHeaders = (bearer = token.get()): Record<string, string> => {
   const who = operator.get();
   return {

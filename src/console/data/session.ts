@@ -16,7 +16,6 @@ export type TokenDialog = {
   reason: 'refused' | 'asked';
 };
 
-/** Undefined while the dialog is closed. */
 export const tokenDialog = createAtom<TokenDialog | undefined>(undefined);
 
 const readToken = (): string => {
@@ -26,7 +25,6 @@ const readToken = (): string => {
     : (import.meta.env.VITE_ADMIN_BEARER_TOKEN ?? '').trim();
 };
 
-/** Empty if there is no token. */
 export const token = createAtom(readToken());
 
 /** Name that the audit log records with the hash of the token. */

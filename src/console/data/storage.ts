@@ -78,7 +78,6 @@ export const readJson = (key: string): unknown => {
   }
 };
 
-/** Reports changes that other tabs make. */
 export const onKey = (key: string, listener: (value: string | null) => void): void =>
   globalThis.addEventListener?.('storage', (event) => {
     // The key is null when all keys were cleared.

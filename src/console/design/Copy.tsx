@@ -4,7 +4,6 @@ import { IconButton } from './Button.tsx';
 import css from './Data.module.css';
 import designTexts from './texts.json' with { type: 'json' };
 
-/** How long the confirmation is shown. */
 const SAID_MS = 1500;
 
 /** @param text a function if the text is expensive to build */

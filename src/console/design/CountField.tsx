@@ -28,12 +28,7 @@ export const CountField = (props: {
   // `1.` equals 1 and stays as typed; a value set from outside replaces the typed text.
   const text = Object.is(countOf(typed), value ?? undefined) ? typed : shown(value);
   return (
-    <Field
-      label={props.label}
-      error={props.error}
-      {...(props.hint !== undefined && { hint: props.hint })}
-      {...(props.required && { required: true })}
-    >
+    <Field label={props.label} hint={props.hint} error={props.error} required={props.required}>
       {(control) => (
         <input
           {...control}

@@ -25,7 +25,6 @@ export const DataTable = <Row,>(props: {
   rowId: (row: Row) => string;
   /** Rows of this kind are marked as wrong. */
   isWrong?: (row: Row) => boolean | undefined;
-  /** Shown without rows. */
   none?: string;
   /** Position of the column that sorts the table first, in descending order; by default rows keep their order. */
   sortedBy?: number;

@@ -63,7 +63,6 @@ export const ConfirmDialog = (props: {
   tone?: 'danger' | 'primary';
   typed?: string | undefined;
   busy?: boolean;
-  /** Reason why the action cannot be confirmed yet. */
   unready?: string | undefined;
   size?: number;
   onConfirm: () => void;

@@ -1,7 +1,6 @@
 import { type ReactNode, useId } from 'react';
 import css from './Field.module.css';
 
-/** Attributes that a field passes to its control. */
 export type Control = {
   id: string;
   required?: boolean;
@@ -22,7 +21,7 @@ export const Field = (props: {
   label: string;
   hint?: ReactNode;
   error?: string | undefined;
-  required?: boolean;
+  required?: boolean | undefined;
   children: (control: Control) => ReactNode;
 }) => {
   const id = useId();

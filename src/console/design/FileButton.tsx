@@ -1,7 +1,6 @@
 import { type ReactNode, useRef } from 'react';
 import { Button } from './Button.tsx';
 
-/** A button that opens the file chooser of the browser. */
 export const FileButton = (props: {
   /** Name of the file input. */
   label: string;

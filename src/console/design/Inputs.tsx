@@ -7,7 +7,7 @@ type Labelled = {
   label: string;
   hint?: ReactNode;
   error?: string | undefined;
-  required?: boolean;
+  required?: boolean | undefined;
   value: string;
   onChange: (value: string) => void;
 };
@@ -17,7 +17,7 @@ type Attributes<Tag extends 'input' | 'textarea' | 'select'> = Labelled &
 
 /** `type` is `text` by default. */
 export const InputField = ({ label, hint, error, required, onChange, ...input }: Attributes<'input'>) => (
-  <Field {...{ label, hint, error }} {...(required && { required })}>
+  <Field {...{ label, hint, error, required }}>
     {(control) => (
       <input type="text" {...input} {...control} onChange={({ target }) => onChange(target.value)} />
     )}
@@ -34,7 +34,7 @@ export const TextField = ({
   isCode,
   ...area
 }: Attributes<'textarea'> & { isCode?: boolean }) => (
-  <Field {...{ label, hint, error }} {...(required && { required })}>
+  <Field {...{ label, hint, error, required }}>
     {(control) => (
       <textarea
         {...(isCode && { className: 'mono', spellCheck: false })}
@@ -56,7 +56,7 @@ export const SelectField = ({
   options,
   ...select
 }: Attributes<'select'> & { options: readonly (string | readonly [value: string, text: string])[] }) => (
-  <Field {...{ label, hint, error }} {...(required && { required })}>
+  <Field {...{ label, hint, error, required }}>
     {(control) => (
       <select {...select} {...control} onChange={({ target }) => onChange(target.value)}>
         {options.map((option) => {

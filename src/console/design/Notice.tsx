@@ -4,14 +4,12 @@ import css from './Notice.module.css';
 
 export type NoticeTone = 'neutral' | 'warn' | 'error';
 
-/** A message about the screen. */
 export const Notice = (props: {
   tone?: NoticeTone;
   icon?: IconName;
   title: string;
   /** Without a frame, for use within a card. */
   plain?: boolean | undefined;
-  /** Content next to the title. */
   children?: ReactNode;
   actions?: ReactNode;
 }) => {

@@ -13,7 +13,6 @@ export type Change = {
   /** Masked, like `after`. */
   before: unknown;
   after: unknown;
-  /** The difference is in a masked value. */
   isSecret: boolean;
 };
 

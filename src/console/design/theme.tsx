@@ -28,9 +28,7 @@ const free = { lockScroll: false, transitionProps: still };
 const theme = createTheme({
   respectReducedMotion: true,
   components: {
-    Modal: Modal.extend({
-      defaultProps: { ...free, padding: 16, size: 'md', yOffset: '12vh' },
-    }),
+    Modal: Modal.extend({ defaultProps: { ...free, padding: 16, size: 'md', yOffset: '12vh' } }),
     ModalRoot: { defaultProps: free },
     Drawer: { defaultProps: free },
     DrawerRoot: { defaultProps: free },
@@ -49,13 +47,7 @@ const theme = createTheme({
 });
 
 /** Disables Mantine's color schemes: `data-theme` belongs to the console, and the tokens follow it. */
-const COLOR_SCHEME = {
-  get: () => 'light' as const,
-  set() {},
-  subscribe() {},
-  unsubscribe() {},
-  clear() {},
-};
+const COLOR_SCHEME = { get: () => 'light' as const, set() {}, subscribe() {}, unsubscribe() {}, clear() {} };
 
 export const Theme = ({ children }: { children: ReactNode }) => (
   <MantineProvider

@@ -1,6 +1,5 @@
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 
-/** Whether the window matches a media query. */
 export const useMedia = (query: string): boolean => {
   const media = useMemo(() => matchMedia(query), [query]);
   const listen = useCallback(

@@ -133,9 +133,7 @@ export const Comparison = (props: {
   before: Side | undefined;
   /** Test cases as they are in their dataset, by id. */
   fixtures?: ReadonlyMap<string, Fixture>;
-  /** Actions on the results. */
   actions?: (results: readonly Result[]) => ReactNode;
-  /** Further cards below the list. */
   children?: ReactNode;
 }) => {
   const { fixtures = NONE } = props;

@@ -16,7 +16,6 @@ import texts from './texts.json' with { type: 'json' };
 const textsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
-/** The expected tool calls next to the actual ones. */
 const Sequence = ({ failure }: { failure: Failure }) => {
   const t = useTexts(texts);
   const [expected, actual] = [textsIn(failure.expected), textsIn(failure.actual)];
@@ -40,7 +39,6 @@ const Sequence = ({ failure }: { failure: Failure }) => {
 
 export const ItemDrawer = (props: {
   result: Result;
-  /** The input, the expectation and the answers. */
   about?: ReactNode;
   onPrevious: (() => void) | undefined;
   onNext: (() => void) | undefined;

@@ -9,11 +9,11 @@ import { type Format, type Say, useFormat, useTexts } from '../i18n/locale.ts';
 import type { Column } from '../list/column.ts';
 import { List } from '../list/List.tsx';
 import { useQueryState } from '../list/use-query-state.ts';
-import type { Result, Verdict } from './compare.ts';
+import { KINDS, type Result, type Verdict } from './compare.ts';
 import css from './EvalResults.module.css';
 import { failureText } from './failure-text.ts';
 import { ItemDrawer } from './ItemDrawer.tsx';
-import { cellText, type Item, KINDS, type Report, type Status, statusOf } from './report.ts';
+import { cellText, type Item, type Report, type Status, statusOf } from './report.ts';
 import texts from './texts.json' with { type: 'json' };
 
 /** The results of an eval run or a report file, worst first, with the details of one next to them. */
@@ -192,9 +192,7 @@ export const Results = (props: {
   name: string;
   results: readonly Result[];
   names: Names;
-  /** Controls of the comparison. */
   tools?: ReactNode;
-  /** Further facts about a test case. */
   about?: (result: Result) => ReactNode;
 }) => {
   const t = useTexts(texts);

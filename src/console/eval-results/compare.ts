@@ -1,7 +1,7 @@
 import { compareResults, isBlocking, keyText, missingResult } from '../../schema/eval-diff.ts';
 import type { DiffEntry } from '../../schema/eval-run.ts';
 import { addUsd, spentUsd } from '../../schema/usd.ts';
-import { columnOf, type Item, KINDS, type Status, statusOf } from './report.ts';
+import { columnOf, type Item, type Status, statusOf } from './report.ts';
 
 /** Compares two sets of results test case by test case. Side A is the earlier set, side B the other one. */
 
@@ -29,6 +29,9 @@ const VERDICTS: Readonly<Record<DiffEntry['kind'], Verdict>> = {
   fixed: 'better',
   unchanged: 'same',
 };
+
+/** The kinds of differences, the worst first. */
+export const KINDS: readonly string[] = Object.keys(VERDICTS);
 
 export const columnsIn = (items: readonly Item[]): string[] => [...new Set(items.map(columnOf))];
 
@@ -113,7 +116,6 @@ export const resultsOf = (after: readonly Item[], before?: readonly Item[]): Res
   return bySeverity([...results, ...gone]);
 };
 
-/** Whether the row should block a release. */
 export const blocks = ({ entry, verdict }: Result): boolean =>
   verdict === 'worse' || (entry !== undefined && isBlocking(entry));
 
@@ -160,7 +162,6 @@ export const passRateOf = ({ items, counts }: Totals): number | undefined => {
 
 export type ToolUse = { agent: string; tool: string; calls: number; failures: number; fixtures: number };
 
-/** Tool calls of all items, by agent and tool. */
 export const toolUseOf = (items: readonly Item[]): ToolUse[] => {
   const uses = new Map<string, ToolUse & { seen: Set<string> }>();
   for (const { fixture_id, report } of items) {

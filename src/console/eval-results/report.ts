@@ -1,4 +1,3 @@
-import type { DiffEntry } from '../../schema/eval-run.ts';
 import {
   anyObject,
   fields,
@@ -51,17 +50,6 @@ export const Item = object({
   sample_index: optional(number),
 });
 export type Item = ReturnType<typeof Item>;
-
-/** Differences from the worst to the best. */
-export const KINDS: readonly DiffEntry['kind'][] = [
-  'regression',
-  'missing_from_new',
-  'drift',
-  'newly_added',
-  'still_failing',
-  'fixed',
-  'unchanged',
-];
 
 /** `unplayable`: the test case has no recorded responses and was not executed, which the service counts as failed. */
 export type Status = 'passed' | 'failed' | 'unplayable';

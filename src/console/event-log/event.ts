@@ -25,7 +25,6 @@ export const EventPage = object({
 /** Whether a log belongs to a thread or to a run. */
 export type LogScope = 'thread' | 'run';
 
-/** The cursor after this event. */
 export const cursorOf = ({ cursors_by_scope }: LogEvent, scope: LogScope): string | undefined =>
   cursors_by_scope.find((each) => each.scope.scope_type === scope)?.cursor;
 

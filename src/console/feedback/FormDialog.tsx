@@ -6,10 +6,8 @@ import { useWork } from './use-work.ts';
 
 type FormDialogProps = {
   title: string;
-  /** Text of the button. */
   confirm: string;
   size?: number;
-  /** The fields are not complete. */
   isOff?: boolean;
   act: () => Promise<unknown>;
   onClose: () => void;
@@ -52,7 +50,6 @@ export const TextDialog = (
     hint?: string;
     initial?: string | undefined;
     rows?: number;
-    /** An empty text can be sent, too. */
     mayBeEmpty?: boolean;
     onSave: (text: string) => Promise<unknown>;
   },

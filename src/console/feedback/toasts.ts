@@ -11,7 +11,6 @@ export type Toast = {
   id: number;
   kind: ToastKind;
   text: string;
-  /** How often it was reported. */
   times: number;
   /** Request, status and body of a failed request. */
   details?: string | undefined;
@@ -28,7 +27,6 @@ export const LIFETIME: Record<ToastKind, number | undefined> = {
   error: undefined,
 };
 
-/** Limit of kept toasts. */
 const MOST_KEPT = 50;
 
 let last = 0;
@@ -45,7 +43,6 @@ export const toast = (kind: ToastKind, given: string, more: Pick<Toast, 'details
 
 export const dismissToast = (id: number): void => toasts.set(toasts.get().filter((other) => other.id !== id));
 
-/** Shows an error with the details of the response. */
 export const toastError = (error: unknown): void => {
   const text = error instanceof Error ? error.message : String(error);
   const body =

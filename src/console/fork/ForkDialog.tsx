@@ -46,11 +46,7 @@ const useStart = (threadId: string, seq: number): Start | 'none' | undefined => 
   return start;
 };
 
-type Place = {
-  threadId: string;
-  agentId: string;
-  onClose: () => void;
-};
+type Place = { threadId: string; agentId: string; onClose: () => void };
 
 const Form = ({ threadId, agentId, onClose, start: { question, seq, before } }: Place & { start: Start }) => {
   const t = useTexts(texts);

@@ -1,16 +1,33 @@
 import { lazy, type ReactNode, Suspense, useId, useState } from 'react';
 import { useAtom } from '../data/use-atom.ts';
-import { Button } from '../design/Button.tsx';
+import { Button, buttonLook } from '../design/Button.tsx';
 import { Icon } from '../design/Icon.tsx';
 import { Card } from '../design/Layout.tsx';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
-import { AgentStep } from './AgentStep.tsx';
+import { ScreenLink } from '../navigation/links.tsx';
 import { chooseGuide, guideChoice } from './choice.ts';
 import css from './GettingStarted.module.css';
 import { HelloStep } from './HelloStep.tsx';
 import texts from './texts.json' with { type: 'json' };
+import { useDemoAgent } from './use-demo-agent.ts';
 import { type Done, STEPS, type Step, useSteps } from './use-steps.ts';
+
+/** Links to the editor, with a copy of the demo agent or with an empty draft. */
+const AgentStep = () => {
+  const t = useTexts(texts);
+  const demo = useDemoAgent();
+  return (
+    <div className="row">
+      <ScreenLink to={`/agents/new?from=${encodeURIComponent(demo)}`} className={buttonLook}>
+        {t('agent.copy', { agent: demo })}
+      </ScreenLink>
+      <ScreenLink to="/agents/new" className={buttonLook}>
+        {t('agent.blank')}
+      </ScreenLink>
+    </div>
+  );
+};
 
 const ModelStep = lazy(() => import('./ModelStep.tsx'));
 const WatchStep = lazy(() => import('./WatchStep.tsx'));
@@ -22,7 +39,6 @@ const CONTENTS: Readonly<Record<Step, () => ReactNode>> = {
   watch: () => <WatchStep />,
 };
 
-/** A step: its heading opens and closes the content. */
 const StepItem = (props: {
   step: Step;
   number: number;

@@ -51,10 +51,5 @@ export const useSteps = (): Done | undefined => {
   const meta = useWhile(META, (read) => !hasOwnAgent(read), EVERY).data;
   const isWatched = useAtom(hasWatched);
   if (!runs || model === undefined || !meta) return undefined;
-  return {
-    hello: runs.total > 0,
-    model,
-    agent: hasOwnAgent(meta),
-    watch: runs.total > 0 && isWatched,
-  };
+  return { hello: runs.total > 0, model, agent: hasOwnAgent(meta), watch: runs.total > 0 && isWatched };
 };

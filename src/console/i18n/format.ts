@@ -49,66 +49,40 @@ export const formatUsd = (value: number, locale: Locale): string =>
       : { maximumFractionDigits: value !== 0 && value < 1 ? 4 : 2 }),
   });
 
+const TIME = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+const DAY = { month: 'short', day: 'numeric' } as const;
+
+const DATES = {
+  whole: { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' },
+  date: { dateStyle: 'short' },
+  day: DAY,
+  time: TIME,
+  moment: { ...DAY, ...TIME },
+  clock: { ...TIME, second: '2-digit', fractionalSecondDigits: 3 },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>;
+
+const dated = (at: number, locale: Locale, zone: Zone, kind: keyof typeof DATES): string => {
+  const where = zone === 'utc' && { timeZone: 'UTC' };
+  const format = (): Intl.DateTimeFormat => new Intl.DateTimeFormat(locale, { ...DATES[kind], ...where });
+  return kept(`${kind} ${locale} ${zone}`, format).format(at);
+};
+
 export const formatDate = (at: number, locale: Locale, zone: Zone): string =>
-  kept(
-    `d${locale}${zone}`,
-    () =>
-      new Intl.DateTimeFormat(locale, {
-        dateStyle: 'medium',
-        timeStyle: 'medium',
-        hourCycle: 'h23',
-        ...(zone === 'utc' && { timeZone: 'UTC' }),
-      }),
-  ).format(at) + (zone === 'utc' ? ' UTC' : '');
+  dated(at, locale, zone, 'whole') + (zone === 'utc' ? ' UTC' : '');
 
 /** `23:35` today, `Nov 27, 23:35` on another day. */
 export const formatMoment = (at: number, now: number, locale: Locale, zone: Zone): string => {
-  const where = zone === 'utc' ? { timeZone: 'UTC' } : {};
-  const dayOf = (time: number): string =>
-    kept(`y${locale}${zone}`, () => new Intl.DateTimeFormat(locale, { dateStyle: 'short', ...where })).format(
-      time,
-    );
-  const day = dayOf(at) === dayOf(now) ? {} : ({ month: 'short', day: 'numeric' } as const);
-  return kept(
-    `m${locale}${zone}${Object.keys(day).length}`,
-    () =>
-      new Intl.DateTimeFormat(locale, {
-        ...day,
-        hour: '2-digit',
-        minute: '2-digit',
-        hourCycle: 'h23',
-        ...where,
-      }),
-  ).format(at);
+  const isToday = dated(at, locale, zone, 'date') === dated(now, locale, zone, 'date');
+  return dated(at, locale, zone, isToday ? 'time' : 'moment');
 };
 
 /** `14:03:59.120`, for events within a second. */
 export const formatClock = (at: number, locale: Locale, zone: Zone): string =>
-  kept(
-    `c${locale}${zone}`,
-    () =>
-      new Intl.DateTimeFormat(locale, {
-        hour: '2-digit',
-        minute: '2-digit',
-        second: '2-digit',
-        fractionalSecondDigits: 3,
-        hourCycle: 'h23',
-        ...(zone === 'utc' && { timeZone: 'UTC' }),
-      }),
-  ).format(at);
+  dated(at, locale, zone, 'clock');
 
 /** `14:03`, or `28 Nov` for a day, for axes. */
 export const formatTick = (at: number, locale: Locale, zone: Zone, kind: 'time' | 'day'): string =>
-  kept(
-    `t${kind}${locale}${zone}`,
-    () =>
-      new Intl.DateTimeFormat(locale, {
-        ...(kind === 'day'
-          ? { day: 'numeric', month: 'short' }
-          : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
-        ...(zone === 'utc' && { timeZone: 'UTC' }),
-      }),
-  ).format(at);
+  dated(at, locale, zone, kind);
 
 const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],

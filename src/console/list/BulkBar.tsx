@@ -14,7 +14,6 @@ export type BulkAction<Row> = {
   run: (rows: readonly Row[]) => void;
 };
 
-/** Actions on all selected rows. */
 export const BulkBar = <Row,>(props: {
   name: string;
   rows: readonly Row[];
@@ -29,7 +28,7 @@ export const BulkBar = <Row,>(props: {
     download(`${name}.json`, 'application/json', JSON.stringify(content, null, 2));
   };
   return (
-    <div className={css.bulk}>
+    <div className={`row ${css.bulk}`}>
       <strong>{t('selected', { count: rows.length })}</strong>
       <span className={css.push} />
       {props.actions.map(({ label, icon, tone, run }) => (

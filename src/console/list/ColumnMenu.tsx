@@ -30,7 +30,6 @@ export const useColumnChoice = (name: string): [ColumnChoice, (choice: ColumnCho
   return [choice, choose];
 };
 
-/** A menu for the visibility and the order of columns. */
 export const ColumnMenu = <Row,>(props: {
   columns: readonly Column<Row>[];
   choice: ColumnChoice;

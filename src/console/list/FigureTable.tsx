@@ -1,12 +1,7 @@
 import type { ReactNode } from 'react';
 import { type DataColumn, DataTable } from '../design/DataTable.tsx';
 
-export type FigureRow = {
-  key: string;
-  name: ReactNode;
-  figures: readonly ReactNode[];
-  isWrong?: boolean;
-};
+export type FigureRow = { key: string; name: ReactNode; figures: readonly ReactNode[]; isWrong?: boolean };
 
 /** A small table, whose first column names the rows. The others hold numbers, or texts. */
 export const FigureTable = (props: {

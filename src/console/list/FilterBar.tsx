@@ -16,11 +16,9 @@ const PAUSE_MS = 300;
 
 /** A text filter whose value is in the address of the screen. */
 const TextFilter = (props: {
-  /** Name of the query parameter. */
   name: string;
   label: string;
   title?: string | undefined;
-  /** Suggestions while typing. */
   options?: readonly string[] | undefined;
 }) => {
   const [query, setQuery] = useQueryState();

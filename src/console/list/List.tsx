@@ -74,15 +74,11 @@ export const List = <Row,>(props: ListProps<Row>) => {
   const keys = [...filterKeys, ...filterBy.map(({ key }) => key)];
   const isFiltered = listed.state.q !== '' || keys.some((key) => query[key] !== undefined);
   const clear = (): void =>
-    setQuery({
-      q: undefined,
-      page: undefined,
-      ...Object.fromEntries(keys.map((key) => [key, undefined])),
-    });
+    setQuery({ q: undefined, page: undefined, ...Object.fromEntries(keys.map((key) => [key, undefined])) });
   if (rows.length === 0 && !isFiltered) return props.empty;
   const chosen = listed.found.filter((row) => selected.has(rowId(row)));
   return (
-    <div className={css.list}>
+    <div className={`stack ${css.list}`}>
       <div className="row">
         <SearchBox
           value={listed.state.q}

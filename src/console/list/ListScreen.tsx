@@ -17,7 +17,6 @@ import type { Pages } from './use-pages.ts';
 
 const NO_FILTERS: readonly Filter[] = [];
 
-/** The texts that the screen of a list has. */
 export type ListKeys = 'title' | 'purpose' | 'search' | 'empty.title' | 'empty.text';
 
 export type ListScreenProps<Row, K extends string> = Omit<
@@ -36,11 +35,9 @@ export type ListScreenProps<Row, K extends string> = Omit<
   /** Keeps its identity while the columns are the same. */
   columns: ColumnsOf<Row, K>;
   filters?: (t: Say<K>) => readonly Filter[];
-  /** Content next to the filters. */
   controls?: ReactNode;
   /** Number in the title, by default that of the rows. */
   count?: string | undefined;
-  /** Actions of the screen. */
   head?: ReactNode;
   /** The action of the empty screen. */
   first?: ReactNode;
@@ -48,11 +45,9 @@ export type ListScreenProps<Row, K extends string> = Omit<
   empty?: ReactNode;
   /** The list takes the height of the window. */
   fills?: boolean;
-  /** Content above the list. */
   above?: ReactNode;
   /** Shown in place of the list. */
   instead?: ReactNode;
-  /** Dialogs and drawers. */
   children?: ReactNode;
 };
 

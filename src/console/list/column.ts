@@ -6,13 +6,11 @@ export type Column<Row> = {
   label: string;
   /** Sort key of the column, which is also its searchable text unless `text` is given. */
   value: (row: Row) => Sortable;
-  /** Searchable text. */
   text?: (row: Row) => string;
   /** Content of the cell, by default the value. `mark` highlights the matches of the search in a text. */
   cell?: (row: Row, mark: (text: string) => ReactNode) => ReactNode;
   /** Aligns numbers at the end of the cell. */
   align?: 'end';
-  /** The value is an id or code. */
   isCode?: boolean;
   /** CSS width, such as `20%`. */
   width?: string;
@@ -21,11 +19,9 @@ export type Column<Row> = {
    * chip.
    */
   shortened?: boolean | 'chip';
-  /** The column cannot be sorted. */
   unsorted?: boolean;
   /** The order in which a click on the head sorts, if the service has no other. */
   sorts?: readonly Direction[];
-  /** The column cannot be hidden. */
   always?: boolean;
   /** The column is hidden until the user shows it. */
   isExtra?: boolean;
@@ -33,6 +29,5 @@ export type Column<Row> = {
   isWide?: boolean;
 };
 
-/** Returns the searchable text of a cell. */
 export const textIn = <Row>(column: Column<Row>, row: Row): string =>
   column.text?.(row) ?? String(column.value(row) ?? '');

@@ -20,14 +20,12 @@ export type ListProps<Row> = {
   onOpen?: (row: Row) => void;
   /** Id of the row whose details are open. */
   openId?: string | undefined;
-  /** Actions at the end of each row. */
   actions?: (row: Row) => ReactNode;
   /** Actions of each row in a menu, to which the list adds that of copying the id. */
   menu?: (row: Row) => readonly MenuItem[];
   /** Content of an export of the selection, by default its rows. */
   exported?: (rows: readonly Row[]) => Promise<unknown>;
   bulk?: readonly BulkAction<Row>[];
-  /** Few rows are shown as cards. */
   hasCards?: boolean;
   usualSort?: Sorting;
   searchPlaceholder?: string;
@@ -37,10 +35,8 @@ export type ListProps<Row> = {
   filters?: ReactNode;
   /** Query parameters of the filters, removed when the filters are cleared. */
   filterKeys?: readonly string[];
-  /** Content at the end of the bar. */
   tools?: ReactNode;
   fresh?: Fresh;
-  /** Shown if there are no rows at all. */
   empty: ReactNode;
   /** Shows all rows on one page. Beyond a hundred, only the visible rows are rendered. */
   unpaged?: boolean;

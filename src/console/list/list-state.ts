@@ -71,11 +71,7 @@ export const pageWithin = (page: number, size: number, count: number): number =>
   Math.min(page, Math.max(1, Math.ceil(count / size)));
 
 /** `shown` are the extra columns that the user has chosen. */
-export type ColumnChoice = {
-  order: readonly string[];
-  hidden: readonly string[];
-  shown?: readonly string[];
-};
+export type ColumnChoice = { order: readonly string[]; hidden: readonly string[]; shown?: readonly string[] };
 
 type Choosable = { id: string; always?: boolean | undefined; isExtra?: boolean | undefined };
 

@@ -10,7 +10,6 @@ export const matches = (texts: readonly string[], tokens: readonly string[]): bo
 
 export type Part = { text: string; hit: boolean };
 
-/** Splits a text into matching and other parts. */
 export const highlighted = (text: string, tokens: readonly string[]): Part[] => {
   const lower = text.toLowerCase();
   // Some characters change their length in lower case; in that case nothing is highlighted.

@@ -33,7 +33,6 @@ export const sorted = <Row>(
 
 const BOTH: readonly Direction[] = ['asc', 'desc'];
 
-/** Cycles through the directions and unsorted. */
 export const nextDirection = (
   current: Direction | undefined,
   directions: readonly Direction[] = BOTH,

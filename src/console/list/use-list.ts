@@ -11,7 +11,6 @@ export type Listed<Row> = {
   state: ListState;
   /** All matching rows in order. */
   found: Row[];
-  /** The rows of the current page. */
   shown: Row[];
   tokens: string[];
   change(change: Partial<ListState>): void;

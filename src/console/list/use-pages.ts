@@ -3,7 +3,6 @@ import { useDeferredValue, useMemo } from 'react';
 import { useFormat } from '../i18n/locale.ts';
 import { type Paged, type PageOf, readRows, withHead } from './pages.ts';
 
-/** The loaded rows of a list of the service. */
 export type Pages<Row> = {
   rows: readonly Row[];
   /** Undefined until the first page has been read. */
@@ -17,7 +16,6 @@ export type Pages<Row> = {
   isReading: boolean;
   hasMore: boolean;
   loadMore: () => void;
-  /** Reads the first page again. */
   refresh: () => void;
 };
 

@@ -158,12 +158,10 @@ export type Flash = { arrow: number; nonce: number; name?: string | undefined };
 
 export type ChartProps = {
   chart: ChartData;
-  /** Text alternative. */
   label: string;
   lit?: ReadonlySet<string>;
   /** How often each arrow was passed, by its index. */
   passed?: ReadonlyMap<number, number>;
-  /** The arrow that was passed last. */
   flash?: Flash | undefined;
   counts?: ReadonlyMap<string, number> | undefined;
   chosen?: string | undefined;

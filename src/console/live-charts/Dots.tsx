@@ -42,7 +42,6 @@ const followFeed = (
   };
 };
 
-/** The dot under the pointer. */
 const dotAt = (element: HTMLCanvasElement, chart: Chart, wall: Wall, event: MouseEvent): Dot | undefined => {
   const { left, top, width } = element.getBoundingClientRect();
   const scale = chart.width / width;

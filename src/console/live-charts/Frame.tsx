@@ -49,9 +49,7 @@ export const Frame = (props: {
   levels?: number;
   level?: number;
   onLevel?: (level: number) => void;
-  /** The state to keep in view. */
   focus?: Box | undefined;
-  /** The smallest scale. */
   smallest?: number;
   children: ReactNode;
   /** Content above the chart, at the left. */

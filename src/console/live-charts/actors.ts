@@ -61,7 +61,6 @@ export const ActorPage = object({ items: list(LiveActor) });
 
 const statesOf = (state: string): string[] => state.split(' ').filter(Boolean);
 
-/** Maximum number of steps kept per actor. */
 export const MOST_STEPS = 200;
 
 /** Maximum number of ended actors kept; the oldest are dropped first. */
@@ -205,7 +204,6 @@ export const countsOf = (snapshot: Actors, machine: string): Counts => {
 export const isIn = ({ state }: Pick<Actor, 'state'>, path: string): boolean =>
   state.some((each) => each === path || each.startsWith(`${path}.`));
 
-/** The states after a number of steps. */
 export const stateAfter = (
   { steps, state }: Pick<Actor, 'steps' | 'state'>,
   count: number,

@@ -30,7 +30,6 @@ const indexOf = (chart: Chart): Index => {
 export const stateFor = (chart: Chart, path: string): ChartState | undefined =>
   indexOf(chart).states.get(path);
 
-/** Path of the drawn state. */
 export const shownIn = (chart: Chart, path: string): string | undefined => stateFor(chart, path)?.path;
 
 /** The states to highlight for an actor: its own and the expanded ones that contain them. */
@@ -46,7 +45,6 @@ export const litBy = (chart: Chart, paths: readonly string[]): ReadonlySet<strin
   return lit;
 };
 
-/** The index of the arrow that represents a transition. */
 export const arrowFor = (chart: Chart, transition: string): number | undefined =>
   indexOf(chart).arrows.get(transition);
 

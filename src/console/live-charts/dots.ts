@@ -44,7 +44,6 @@ const PITCH = 9;
 const HEAD = 26;
 const EDGE = 9;
 
-/** A change of an actor. */
 export type Move = {
   id: string;
   state: readonly string[];
@@ -95,7 +94,6 @@ const crowdIn = (box: ChartState, count: number): Crowd => ({
   count,
 });
 
-/** The slots of each state. */
 const createSlots = () => {
   const slots = new Map<ChartState, { free: number[]; next: number }>();
   return {

@@ -5,13 +5,11 @@ import { arrowFor } from './chart.ts';
 /** Content of a chart at a moment of an actor's path. */
 
 export type Moment = {
-  /** Paths of the states at that moment. */
   states: readonly string[];
   /** How often each arrow had been passed, by its index. */
   passed: ReadonlyMap<number, number>;
   /** The last step before that moment. */
   step: Step | undefined;
-  /** Number of steps taken. */
   at: number;
 };
 

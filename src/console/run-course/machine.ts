@@ -22,7 +22,6 @@ export const createWays = ({ states, transitions }: Machine) => {
   const initials = new Map(states.map(({ path, initial }) => [path, initial]));
   const known = new Map<string, readonly Transition[]>();
 
-  /** The innermost initial state of a state. */
   const leafOf = (path: string): string => {
     const initial = initials.get(path);
     return initial === undefined ? path : leafOf(initial);
@@ -35,7 +34,6 @@ export const createWays = ({ states, transitions }: Machine) => {
     return around.flatMap((path) => transitions.filter(({ from, to }) => from === path && to !== undefined));
   };
 
-  /** The ways that are longer by one transition. */
   const extended = ({ at, transitions: taken }: Way, isUsual: boolean): Way[] =>
     leaving(at)
       .filter(({ event }) => !isUsual || !UNUSUAL.test(event))

@@ -29,7 +29,6 @@ export const interruptThread = async (id: string): Promise<number> => {
 export type Decision = {
   /** The ticket id identifies the call; a call id may refer to several tickets. */
   ticket: Pick<Ticket, 'ticket_id'>;
-  /** Digest of what was shown. */
   digest: string;
   action: 'resume' | 'cancel';
   /** The value passed to the tool or to the model. */

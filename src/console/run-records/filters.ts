@@ -42,7 +42,6 @@ export const useAgentFilter = (): Filter => {
   );
 };
 
-/** The filters by outcome, agent and time. */
 export const useRunFilters = (): readonly Filter[] => {
   const t = useTexts(texts);
   const agent = useAgentFilter();

@@ -100,7 +100,6 @@ export type RunState = {
   /** Undefined for a state unknown to this console. */
   text: RunText | undefined;
   kind: string;
-  /** Why the run was stopped. */
   code: string | undefined;
   tone: Tone;
   icon: IconName | undefined;

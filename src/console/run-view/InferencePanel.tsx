@@ -35,7 +35,6 @@ const inferenceOf = (runId: string, step: number): Resource<ReturnType<typeof In
   guard: Inference,
 });
 
-/** Number of messages that are shown initially. */
 const SHOWN = 6;
 
 /** More tools than this have a filter. */

@@ -22,11 +22,9 @@ export const RunView = (props: {
   /** The details are below the waterfall, for drawers. */
   isNarrow?: boolean;
   rowTestId?: string;
-  /** Content above the waterfall. */
   head?: ReactNode;
   /** Content in place of the waterfall and the details. */
   content?: ReactNode;
-  /** Content below the details. */
   aside?: ReactNode;
 }) => {
   const { story, at, isLinked = false } = props;

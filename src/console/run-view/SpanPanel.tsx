@@ -75,7 +75,6 @@ const Data = ({ value, label }: { value: unknown; label: string }) => {
   return <Json value={value} label={label} />;
 };
 
-/** A value that is shown on request. */
 const Folded = ({ title, children }: { title: string; children: () => ReactNode }) => {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -124,7 +124,7 @@ const Row = (
         title={`${label}\n${format.clock(span.from)}`}
         onClick={() => props.onSelect({ story: props.story, id: span.id })}
       >
-        <span className={css.name} style={{ paddingLeft: indent }}>
+        <span className={`row ${css.name}`} style={{ paddingLeft: indent }}>
           <span className={`quiet fixed ${css.kind}`}>{kind}</span>{' '}
           {name !== '' && <span className={`mono cut ${css.title}`}>{name}</span>}{' '}
           {server !== undefined && <Chip title={t('server', { server })}>{server}</Chip>}{' '}
@@ -199,7 +199,6 @@ const SpanRow = ({
   );
 };
 
-/** The arrow keys move between rows. */
 const move = (event: KeyboardEvent<HTMLElement>): void => {
   const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
   const rows = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-span]')];

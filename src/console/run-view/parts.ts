@@ -18,7 +18,6 @@ export type Part = {
   machine: PartMachine;
   /** Name of the tool; empty for a dispatch. */
   name: string;
-  /** The initial state and its event. */
   begins: Move;
   moves: Move[];
 };
@@ -108,7 +107,6 @@ const onDelivery = (found: Found, { event_kind, payload }: LogEvent, place: numb
     move(part, place, payload.status === 'superseded' ? 'superseded' : 'cancelled');
 };
 
-/** Ends all open parts when the run ends. */
 const endAll = ({ open }: Found, kind: string, place: number): void => {
   for (const part of open.values()) {
     const state = stateOf(part);
@@ -145,7 +143,6 @@ export const partAt = (part: Part, at: number): { state: string; moves: readonly
   return { state: moves.at(-1)?.state ?? part.begins.state, moves };
 };
 
-/** The transitions of a part, for its chart. */
 export const stepsOf = ({ begins }: Part, moves: readonly Move[], ways: Ways): Step[] => {
   const steps: Step[] = [];
   let at = begins.state;

@@ -46,7 +46,6 @@ export const newSpan = (given: Pick<Span, 'id' | 'kind' | 'name' | 'from'> & Par
   ...given,
 });
 
-/** The time that was spent waiting, in milliseconds. */
 export const waitedIn = ({ waits }: Span, now: number): number =>
   waits.reduce((sum, { from, to }) => sum + Math.max(0, (to ?? now) - from), 0);
 

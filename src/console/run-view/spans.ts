@@ -11,7 +11,6 @@ const inside = (value: unknown) => (isObject(value) ? value : {});
 type Draft = {
   spans: Span[];
   open: Map<string, Span>;
-  /** Number of finished inferences. */
   step: number;
   /** Failed attempts of the next inference. */
   failures: number;

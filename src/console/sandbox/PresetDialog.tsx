@@ -7,10 +7,7 @@ import { wordsFrom } from '../schema-form/hints.ts';
 import { Preset } from './presets.ts';
 import texts from './texts.json' with { type: 'json' };
 
-const UI = {
-  name: { 'ui:required': true },
-  persona: { 'ui:widget': 'textarea', 'ui:options': { rows: 3 } },
-};
+const UI = { name: { 'ui:required': true }, persona: { 'ui:widget': 'textarea', 'ui:options': { rows: 3 } } };
 
 const schemaOf = (names: readonly string[]) => ({
   type: 'object',
@@ -27,7 +24,6 @@ const schemaOf = (names: readonly string[]) => ({
 /** The form of one preset: its name, the user that the agent talks with, and the values of the prompt's variables. */
 export default function PresetDialog(props: {
   preset: Preset;
-  /** Names of the other presets. */
   others: readonly string[];
   variables: readonly string[];
   onDone: (preset: Preset) => void;

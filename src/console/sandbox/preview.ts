@@ -3,7 +3,6 @@ import type { Draft } from '../data/spec.ts';
 
 /** The part of a draft that a preview sends, and facts about the model that will respond. */
 
-/** Properties of the preview chat, which uses the current draft. */
 export type SandboxProps = {
   draft: Draft;
   /** Undefined for an agent that was never stored and thus has no runs. */

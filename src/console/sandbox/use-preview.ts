@@ -40,12 +40,7 @@ const useLeaving = (chat: RunChat, threadId: string): void =>
     };
   }, [chat, threadId]);
 
-export type Preview = {
-  talk: Talk;
-  threadId: string;
-  /** Starts a new, empty session. */
-  reset(): void;
-};
+export type Preview = { talk: Talk; threadId: string; reset(): void };
 
 const newThread = (): string => `preview-${crypto.randomUUID()}`;
 
@@ -59,17 +54,12 @@ const useSession = (path: string, body: () => object): Preview => {
   );
   const talk = useRunChat(chat, () => void lastQuestion(chat).then(() => cancelThread(threadId)));
   useLeaving(chat, threadId);
-  return {
-    talk,
-    threadId,
-    reset: () => setThreadId(newThread()),
-  };
+  return { talk, threadId, reset: () => setThreadId(newThread()) };
 };
 
 /** A chat with the draft as it is when each message is sent. */
 export const usePreview = (draft: Draft, preset?: Preset): Preview =>
   useSession('/v1/ai-sdk/agent-previews/runs', () => ({ agent: applied(previewAgent(draft), preset) }));
 
-/** A chat with the stored agent. */
 export const usePublished = (agentId: string): Preview =>
   useSession(pathOf`/v1/ai-sdk/agents/${agentId}/runs`, () => ({}));

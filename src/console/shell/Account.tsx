@@ -47,7 +47,6 @@ const Who = ({ who, user }: { who: Identity; user: string }) => {
   );
 };
 
-/** Screens about the user. */
 const PLACES = ['keys', 'connections', 'usage'] as const;
 
 const UserMenu = ({ who, user }: { who: Identity; user: string }) => {

@@ -3,7 +3,6 @@ import { ScreenLink } from '../navigation/links.tsx';
 import type { Screen } from './screen.ts';
 import shellTexts from './texts.json' with { type: 'json' };
 
-/** Links to the screens of the sidebar. */
 export const Places = ({ screens }: { screens: readonly Screen[] }) => {
   const t = useTexts(shellTexts);
   return (

@@ -81,7 +81,6 @@ const Bare = () => (
   </>
 );
 
-/** The frame around all screens. */
 export const Shell = (props: { screens: readonly Screen[]; title: string | undefined }) => {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const screen = screenAt(path, props.screens);

@@ -62,7 +62,6 @@ const SECTIONS: readonly Section[] = [
   { title: 'keys.runsAndEvents', at: /^\/(runs\/|audit-log)/, rows: [['← →', 'keys.step']] },
 ];
 
-/** All shortcuts, those of the current screen first. */
 export const ShortcutHelp = (props: { screens: readonly Screen[]; path: string; onClose: () => void }) => {
   const t = useTexts(shellTexts);
   const isHere = ({ at }: Section): boolean => at?.test(props.path) ?? false;

@@ -112,7 +112,11 @@ export const Sidebar = (props: {
   return (
     <>
       {props.isOpen && <div className={css.scrim} onPointerUp={props.onClose} />}
-      <aside className={css.sidebar} data-open={props.isOpen || undefined} data-rail={isRail || undefined}>
+      <aside
+        className={`column ${css.sidebar}`}
+        data-open={props.isOpen || undefined}
+        data-rail={isRail || undefined}
+      >
         <div className={css.head}>
           <img src={mark} width={24} height={24} alt="" />
           {!isRail && (

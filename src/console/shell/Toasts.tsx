@@ -11,7 +11,6 @@ import shellTexts from './texts.json' with { type: 'json' };
 const ICONS = { success: 'check', info: 'info', error: 'error' } as const;
 const TONES = { success: 'tone.success', info: 'tone.info', error: 'tone.error' } as const;
 
-/** Further toasts are only counted. */
 const MOST_SHOWN = 5;
 
 const OneToast = ({ toast, paused }: { toast: Toast; paused: boolean }) => {
@@ -62,7 +61,7 @@ export const Toasts = () => {
   return (
     <div
       role="status"
-      className={css.viewport}
+      className={`stack ${css.viewport}`}
       onPointerEnter={() => pause(true)}
       onPointerLeave={() => pause(false)}
       onFocus={() => pause(true)}

@@ -23,7 +23,6 @@ import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
 import shellTexts from './texts.json' with { type: 'json' };
 
-/** The stored token in masked form. */
 const StoredToken = ({ value }: { value: string }) => {
   const t = useTexts(shellTexts);
   const [actor, setActor] = useState<string>();

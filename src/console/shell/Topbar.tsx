@@ -18,7 +18,6 @@ import css from './Topbar.module.css';
 import shellTexts from './texts.json' with { type: 'json' };
 import { cycleTheme, theme } from './theme.ts';
 
-/** The guide, the manual and the shortcuts. */
 const HelpMenu = ({ onKeys }: { onKeys: () => void }) => {
   const t = useTexts(shellTexts);
   const go = useGo();
@@ -117,7 +116,6 @@ export const Topbar = (props: {
   screens: readonly Screen[];
   onMenu: () => void;
   onPalette: () => void;
-  /** Opens the list of shortcuts. */
   onKeys: () => void;
 }) => {
   const t = useTexts(shellTexts);

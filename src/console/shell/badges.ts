@@ -17,7 +17,6 @@ const EVERY_MS = 60_000;
 
 const ProviderRecord = object({ id: text, has_api_key: withDefault(flag, false), adapter: anything });
 
-/** Badges by the path of their screen. */
 export const useBadges = (): Readonly<Record<string, Badge | undefined>> => {
   const isScreen = useIsScreen();
   const { isPending } = useIdentity();

@@ -3,9 +3,7 @@ import { useEffect } from 'react';
 import type { PaletteItem } from './palette-search.ts';
 
 /** A command that a screen offers to the palette and to shortcuts. */
-export type Command = PaletteItem & {
-  run: () => void;
-};
+export type Command = PaletteItem & { run: () => void };
 
 /** Commands of the mounted screens. */
 export const screenCommands = createAtom<readonly Command[]>([]);

@@ -6,7 +6,6 @@ export type Key = {
   mod: boolean;
   shift: boolean;
   alt: boolean;
-  /** The focus is in a text input. */
   typing: boolean;
 };
 

@@ -23,7 +23,6 @@ export const EvalRuns = object({
 });
 type EvalRuns = ReturnType<typeof EvalRuns>;
 
-/** More runs than before wait for a decision. */
 export const waitingNews = (before: Waiting, now: Waiting): News[] => {
   const count = undecidedIn(now);
   return count > undecidedIn(before)
@@ -56,7 +55,6 @@ export const mcpNews = (before: Actors, now: Actors): News[] => {
   });
 };
 
-/** Eval runs that have ended. */
 export const evalNews = (before: EvalRuns, now: EvalRuns): News[] => {
   const known = new Set(before.runs.filter(({ ended_at_secs: end }) => end).map(({ id }) => id));
   return now.runs

@@ -7,12 +7,7 @@ import type { ShellText } from './screen.ts';
 export const KINDS = ['waiting', 'config', 'backend', 'mcp', 'eval'] as const;
 export type Kind = (typeof KINDS)[number];
 
-export type News = {
-  kind: Kind;
-  text: ShellText;
-  values?: Record<string, string | number>;
-  href?: string;
-};
+export type News = { kind: Kind; text: ShellText; values?: Record<string, string | number>; href?: string };
 
 export type Notification = News & {
   id: number;

@@ -210,11 +210,7 @@ export const usePaletteItems = (
 ): PaletteItem[] => {
   const t = useTexts(shellTexts);
   const go = useGo();
-  const { data: entries } = useQuery({
-    queryKey: ['palette'],
-    queryFn: readEntries,
-    staleTime: 30_000,
-  });
+  const { data: entries } = useQuery({ queryKey: ['palette'], queryFn: readEntries, staleTime: 30_000 });
   const conversations = useConversations(useWords(query));
   const fixed = useMemo(
     () => [...shellItems(t, go, onHelp), ...pageItems(screens, t)],

@@ -11,7 +11,6 @@ export type PaletteItem = {
   hint?: string;
   /** Shortcut, such as `g a`. */
   keys?: string | undefined;
-  /** Further search terms. */
   keywords?: string;
   section: Section;
   /** An action that is offered only for a query, because there are many of its kind. */

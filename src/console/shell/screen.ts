@@ -27,6 +27,5 @@ export type Screen = {
   needs?: Needs;
   /** The screen is the whole page, without sidebar and top bar. */
   isBare?: boolean;
-  /** Imports the chunk of the screen. */
   load: () => Promise<{ default: ComponentType }>;
 };

@@ -1,5 +1,6 @@
 import type { UIMessage } from 'ai';
 import { isObject } from '../data/guard.ts';
+import { parseJson } from '../data/json-text.ts';
 import { type Message, textIn } from './messages.ts';
 
 /**
@@ -79,11 +80,8 @@ const callPart = ({ id, name, arguments: input }: Message['tool_calls'][number])
 const PLACEHOLDER = /^Tool '[^']*' suspended: /;
 
 const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const json = parseJson(text);
+  return 'value' in json ? json.value : text;
 };
 
 const withResult = (call: ToolPart, said: Said): ToolPart => {

@@ -29,7 +29,6 @@ export const MessagePage = object({
 
 const PAGE = 200;
 
-/** Maximum number of messages that are read of one run. */
 export const MOST_MESSAGES = 2000;
 
 const readAll = async (threadId: string, runId: string, signal: AbortSignal): Promise<Message[]> => {

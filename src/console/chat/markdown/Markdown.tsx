@@ -133,7 +133,7 @@ export const Markdown = memo(({ text }: { text: string }) => {
     last.current = growing;
   }, [growing]);
   return (
-    <div className={css.markdown}>
+    <div className={`stack ${css.markdown}`}>
       {each(growing.tokens, (token) => (
         <Block token={token} />
       ))}

@@ -48,6 +48,5 @@ const pieceOf = (node: Node): Piece[] => {
   return [{ look, pieces: node.children.flatMap(pieceOf) }];
 };
 
-/** Undefined for an unknown language. */
 export const highlight = (language: string, text: string): Piece[] | undefined =>
   lowlight.registered(language) ? lowlight.highlight(language, text).children.flatMap(pieceOf) : undefined;

@@ -65,6 +65,5 @@ export const withOthers = (events: readonly AccessEvent[], query: Query): readon
   return events.filter((event) => others.every((key) => fieldOf(event, key) === query[key]));
 };
 
-/** The address of the events of a user or a credential. */
 export const accessHref = (filter: { user: string } | { credential: string }): string =>
   `/access-log?${new URLSearchParams(filter)}`;

@@ -22,7 +22,6 @@ export const ActionChip = ({ action }: { action: string }) => {
   return <Chip tone={TONES[action] ?? 'none'}>{known ? t(`action.${known}`) : action}</Chip>;
 };
 
-/** The time of an event, and its age. */
 export const EventTime = ({ at }: { at: string }) => (
   <span>
     <DateTime at={at} />{' '}

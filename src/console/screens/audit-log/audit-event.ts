@@ -83,7 +83,6 @@ export const queriesOf = (filter: AuditFilter, now: number): AuditQuery[] => {
   return actions.length === 0 ? [base] : actions.map((action) => ({ ...base, action }));
 };
 
-/** Merges pages: each event once, newest first. */
 export const merged = (pages: readonly AuditEvent[][]): AuditEvent[] => {
   const byId = new Map(pages.flat().map((event) => [event.id, event]));
   return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -129,17 +128,14 @@ export const unmirrored = (spec: JsonObject | undefined): JsonObject | undefined
   return { ...spec, backend: { ...backend, config: Object.fromEntries(own) } };
 };
 
-/** Keys that every write changes. */
 const OWN = new Set(['updated_at', 'created_at']);
 
-/** Actions that recorded no entry. */
 const WITHOUT_ENTRY = new Set(['restart', 'tools_changed', 'tools_accepted', 'try']);
 
 /** The state that a restore of the event would bring back. */
 export const restorable = ({ action, before, after }: AuditEvent) =>
   WITHOUT_ENTRY.has(action) ? undefined : action === 'delete' ? before : after;
 
-/** The namespace and the id of a resource. */
 export const placeOf = (resource: string): { namespace: string; id: string } | undefined => {
   const at = resource.indexOf('/');
   return at < 1 ? undefined : { namespace: resource.slice(0, at), id: resource.slice(at + 1) };

@@ -36,7 +36,6 @@ const changesIn = (range: Range): Resource<ReturnType<typeof Lines>> => ({
   keeps: true,
 });
 
-/** Changes of the configuration in the range. */
 const Recent = ({ className }: { className?: string | undefined }) => {
   const t = useTexts(texts);
   const resource = changesIn(useRange().range);

@@ -20,9 +20,7 @@ export type Known = {
   diagnostics: readonly Diagnostic[];
   waiting: readonly Run[];
   servers: readonly { id: string; status: McpStatus }[];
-  /** Tests of providers on this page, newest first. */
   tests: ReadonlyMap<string, readonly Tested[]>;
-  /** Time of the last change of each provider. */
   changed: ReadonlyMap<string, number>;
 };
 
@@ -131,7 +129,6 @@ const referenceNeeds = (t: T, { diagnostics }: Known): Problem[] =>
     .filter(({ severity }) => severity === 'error' || severity === 'warning')
     .map((found) => ({ ...problemOf(found, t), code: undefined }));
 
-/** Only what concerns one agent. */
 export const knownOf = (known: Known, agent: string): Known => ({
   ...known,
   agents: known.agents.filter(({ agent_id }) => agent_id === agent),

@@ -95,7 +95,6 @@ const ImportFile = ({ write }: { write: DatasetWrite }) => {
   );
 };
 
-/** The settings of the next run, and its start. */
 const useRunStart = (id: string, dataset: DatasetRecord | undefined) => {
   const go = useGo();
   const [{ mode }] = useQueryState();

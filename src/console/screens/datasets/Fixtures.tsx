@@ -79,7 +79,6 @@ const useFixtureColumns = (lastRun: string | undefined): Column<Row>[] => {
   return useColumns(texts, columnsOf);
 };
 
-/** Results of the last run by test case. */
 const useLast = (runId: string | undefined): ReadonlyMap<string, Last> => {
   const items = useResource(runOf(runId ?? ''), runId !== undefined).data?.run.items;
   return useMemo(() => lastOf(items ?? []), [items]);

@@ -48,10 +48,7 @@ const schemaOf = (
   },
 });
 
-const UI = {
-  models: { 'ui:widget': 'checks' },
-  judge: { 'ui:widget': 'optional', 'ui:start': {} },
-};
+const UI = { models: { 'ui:widget': 'checks' }, judge: { 'ui:widget': 'optional', 'ui:start': {} } };
 
 const WIDGETS = { checks: Checks };
 

@@ -37,6 +37,5 @@ export const startRun = async (id: string, settings: RunSettings): Promise<strin
   return run.id;
 };
 
-/** Number of executions. */
 export const cellsOf = (settings: RunSettings, fixtures: number): number =>
   settings.mode === 'live' ? fixtures * modelsIn(settings).length * samplesIn(settings) : fixtures;

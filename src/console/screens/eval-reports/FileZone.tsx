@@ -6,7 +6,6 @@ import css from './EvalReports.module.css';
 import type { Opened } from './open.ts';
 import texts from './texts.json' with { type: 'json' };
 
-/** Maximum number of invalid lines that are listed. */
 const MOST_ISSUES = 20;
 
 const Issues = ({ opened }: { opened: Opened }) => {
@@ -30,7 +29,6 @@ const Issues = ({ opened }: { opened: Opened }) => {
 export const FileZone = (props: {
   kind: 'report' | 'baseline';
   opened: Opened | undefined;
-  /** Progress while a file is being read. */
   share: number | undefined;
   onFile: (file: File) => void;
   onText: (text: string) => void;
@@ -42,7 +40,7 @@ export const FileZone = (props: {
   const { kind, opened, share } = props;
   return (
     <section
-      className={css.zone}
+      className={`stack ${css.zone}`}
       aria-label={t(kind)}
       data-over={isOver || undefined}
       onDragOver={(event) => {

@@ -12,37 +12,23 @@ const sayEval = (key: keyof typeof evalTexts, values?: Record<string, string | n
 const why = ({ item }: Result): string =>
   item.report.failures.map((failure) => failureText(failure, sayEval)).join('; ');
 
-const HEAD = [
-  'fixture',
-  'cell',
-  'passed',
-  'kind',
-  'failures',
-  'tokens',
-  'duration_ms',
-  'cost_usd',
-  'judge_cost_usd',
-  'judge_score',
+type Cell = string | number | undefined;
+
+const COLUMNS: readonly (readonly [head: string, of: (result: Result) => Cell])[] = [
+  ['fixture', ({ item }) => item.fixture_id],
+  ['cell', ({ item }) => cellText(item)],
+  ['passed', ({ item }) => String(item.report.passed)],
+  ['kind', ({ entry }) => entry?.kind],
+  ['failures', why],
+  ['tokens', ({ item }) => item.report.total_tokens],
+  ['duration_ms', ({ item }) => item.report.session_duration_ms],
+  ['cost_usd', ({ item }) => item.report.cost_usd],
+  ['judge_cost_usd', ({ item }) => item.report.judge_cost_usd],
+  ['judge_score', ({ item }) => item.report.judge_score],
 ];
 
-const cellsOf = (result: Result): (string | number | undefined)[] => {
-  const { item, entry } = result;
-  const { passed, total_tokens, session_duration_ms, cost_usd, judge_cost_usd, judge_score } = item.report;
-  return [
-    item.fixture_id,
-    cellText(item),
-    String(passed),
-    entry?.kind,
-    why(result),
-    total_tokens,
-    session_duration_ms,
-    cost_usd,
-    judge_cost_usd,
-    judge_score,
-  ];
-};
-
-export const csvOf = (results: readonly Result[]): string => toCsv([HEAD, ...results.map(cellsOf)]);
+export const csvOf = (results: readonly Result[]): string =>
+  toCsv([COLUMNS.map(([head]) => head), ...results.map((result) => COLUMNS.map(([, of]) => of(result)))]);
 
 const markdownCell = (text: string): string => text.replace(/[\\|`*_<>[\]]/g, '\\$&').replace(/\s+/g, ' ');
 

@@ -1,4 +1,5 @@
 import { isObject, ShapeError } from '../../data/guard.ts';
+import { parseJson } from '../../data/json-text.ts';
 import { Item, Report } from '../../eval-results/report.ts';
 
 /**
@@ -36,14 +37,6 @@ const itemFrom = (value: unknown): Item | Omit<Issue, 'line'> => {
 
 const isItem = (found: Item | Omit<Issue, 'line'>): found is Item => 'report' in found;
 
-const parseJson = (text: string): { value: unknown } | undefined => {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
-  }
-};
-
 /** The items of `{run:{items}}` or `{items}`; undefined for anything else. */
 const runItems = (value: unknown): unknown[] | undefined => {
   if (!isObject(value)) return undefined;
@@ -76,14 +69,14 @@ const LINE = /\r\n|\n|\r/;
 
 /** The values of a file that is one JSON object; undefined for a file with one object per line. */
 const valuesOf = (text: string): readonly unknown[] | undefined => {
-  const whole = text.trimStart().startsWith('{') ? parseJson(text) : undefined;
-  return whole && (runItems(whole.value) ?? [whole.value]);
+  const whole = text.trimStart().startsWith('{') ? parseJson(text) : {};
+  return 'value' in whole ? (runItems(whole.value) ?? [whole.value]) : undefined;
 };
 
 const collectLine = (parsed: Parsed, number: number, line: string): void => {
   if (line.trim() === '') return;
   const read = parseJson(line);
-  if (read) collect(parsed, number, read.value);
+  if ('value' in read) collect(parsed, number, read.value);
   else parsed.issues.push({ line: number, reason: 'json' });
 };
 

@@ -96,7 +96,6 @@ export const useEvalRun = (id: string): Loaded<RunAnswer> =>
 
 type Compared = Pick<RunSummary, 'id' | 'dataset_id' | 'dataset_revision' | 'execution_mode'>;
 
-/** Why two runs cannot be compared; undefined if they can. */
 export const obstacleOf = (one: Compared, other: Compared): 'dataset' | 'revision' | 'mode' | undefined => {
   if (one.dataset_id !== other.dataset_id) return 'dataset';
   if (one.dataset_revision !== other.dataset_revision) return 'revision';

@@ -93,7 +93,6 @@ const Content = ({ of }: { of: StoredFile }) => {
   );
 };
 
-/** A file and its content. */
 export const FileDrawer = ({ id, onClose }: { id: string; onClose: () => void }) => {
   const query = useResource(fileOf(id));
   return (

@@ -73,10 +73,8 @@ export const contentUrl = (link: string, isInline: boolean): string => {
 
 export type Shown = 'image' | 'audio' | 'video' | 'pdf' | 'text' | 'none';
 
-/** A text up to this size is shown. */
 const MOST_TEXT = 262_144;
 
-/** How a file is previewed. */
 export const shownAs = ({ media_type, bytes }: Pick<StoredFile, 'media_type' | 'bytes'>): Shown => {
   const [type = ''] = media_type.split(';', 1);
   if (type === 'application/pdf') return 'pdf';

@@ -140,7 +140,6 @@ const reasonOf = (t: Say<keyof typeof texts>, refusal: Refusal): string => {
     : t('refused.by', { tool, user: refusal.by });
 };
 
-/** Why the principal may not decide. */
 const Refused = ({ refusal }: { refusal: Refusal }) => {
   const t = useTexts(texts);
   return (
@@ -192,7 +191,6 @@ export const Decision = (props: {
   decision: ReturnType<typeof useDecision>;
   outcome: Outcome | undefined;
   isBusy: boolean;
-  /** Heading of the arguments. */
   heading?: ReactNode;
   /** Called when a form is closed without a decision. */
   onBack?: () => void;

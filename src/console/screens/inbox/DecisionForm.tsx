@@ -11,17 +11,11 @@ import { asksFor, type Open, type Wish, wishOf } from './tickets.ts';
 
 /** The forms of a decision: a reason, an answer, or the edited arguments of a call. */
 
-export type FormProps = {
-  open: Open;
-  disabled: boolean;
-  onWish: (wish: Wish) => void;
-  onBack: () => void;
-};
+export type FormProps = { open: Open; disabled: boolean; onWish: (wish: Wish) => void; onBack: () => void };
 
 const focusFirst = (form: HTMLElement | null): void =>
   form?.querySelector<HTMLElement>('input, textarea, select')?.focus();
 
-/** The buttons of a form, and its keys. */
 export const Frame = (props: {
   disabled: boolean;
   submit: string;

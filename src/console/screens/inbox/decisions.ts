@@ -122,7 +122,6 @@ const deciderOf = async ({ runId, ticket }: Open): Promise<string | undefined> =
   return decider;
 };
 
-/** Maximum number of concurrent requests. */
 const AT_ONCE = 5;
 
 /**

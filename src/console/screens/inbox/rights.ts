@@ -15,14 +15,7 @@ export type Refusal = { tool: string } & (
   | { notBy: string }
 );
 
-export type Rights = {
-  /** Why it may not be approved or answered. */
-  approve: Refusal | undefined;
-  /** Why it may not be denied. */
-  deny: Refusal | undefined;
-  /** Whether the arguments may be edited. */
-  edits: boolean;
-};
+export type Rights = { approve: Refusal | undefined; deny: Refusal | undefined; edits: boolean };
 
 type Subject = {
   tool: string;

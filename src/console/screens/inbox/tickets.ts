@@ -1,19 +1,17 @@
+import { parseJson } from '../../data/json-text.ts';
 import type { Run, Ticket } from '../../run-records/run.ts';
 
 /** A ticket of a waiting run that a person has to decide. */
 export type Open = {
-  /** Unique among open tickets. */
   key: string;
   runId: string;
   threadId: string;
   agentId: string;
-  /** The user that the run acts for. */
   user: string | undefined;
   reason: string;
   ticket: Ticket;
 };
 
-/** Kind of the requested decision. */
 export type Asks = 'permission' | 'answer' | 'arguments' | 'budget' | 'connection';
 
 type Asking = Pick<Ticket, 'resume_mode'> & Partial<Pick<Ticket, 'tickets' | 'reason'>>;
@@ -91,14 +89,6 @@ export const isAskedAgain = (open: Open, decided: readonly { open: Open }[]): bo
       key !== open.key && runId === open.runId && ticket.tool_name === open.ticket.tool_name,
   );
 
-const jsonIn = (typed: string): { value: unknown } | undefined => {
-  try {
-    return { value: JSON.parse(typed) };
-  } catch {
-    return undefined;
-  }
-};
-
 /** Whether the arguments of the call can be edited before its approval: those of a delegate belong to its own call. */
 export const canEdit = (ticket: Ticket): boolean =>
   asksFor(ticket) !== 'connection' &&
@@ -117,6 +107,6 @@ export type Wish =
 export const wishOf = (typed: string, isDenied: boolean): Wish | undefined => {
   if (isDenied) return { do: 'deny', reason: typed.trim() };
   if (typed.trim() === '') return undefined;
-  const json = jsonIn(typed);
-  return { do: 'answer', value: json ? json.value : typed };
+  const json = parseJson(typed);
+  return { do: 'answer', value: 'value' in json ? json.value : typed };
 };

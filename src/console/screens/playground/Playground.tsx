@@ -1,5 +1,7 @@
 import { lazy, Suspense, useState } from 'react';
+import { type ClientTool, storedTools } from '../../chat/client-tools.ts';
 import { firstAgent, useAgentIds } from '../../data/agents.ts';
+import { KEYS, readJson, writeKey } from '../../data/storage.ts';
 import { Button } from '../../design/Button.tsx';
 import { FilterSelect } from '../../design/Field.tsx';
 import { SkeletonRows } from '../../design/Notice.tsx';
@@ -10,7 +12,16 @@ import css from './Playground.module.css';
 import { RecentThreads } from './RecentThreads.tsx';
 import { Talk } from './Talk.tsx';
 import texts from './texts.json' with { type: 'json' };
-import { useClientTools } from './use-client-tools.ts';
+
+/** The client tools of this browser, shared by all agents. */
+const useClientTools = () => {
+  const [tools, show] = useState(() => storedTools(readJson(KEYS.playgroundTools)));
+  const setTools = (after: ClientTool[]): void => {
+    writeKey(KEYS.playgroundTools, after.length === 0 ? null : JSON.stringify(after));
+    show(after);
+  };
+  return { tools, setTools };
+};
 
 const ThreadChart = lazy(() => import('../../live-charts/ThreadChart.tsx'));
 const CodeDrawer = lazy(() => import('./CodeDrawer.tsx'));

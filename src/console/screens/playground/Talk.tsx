@@ -64,7 +64,6 @@ const useMovedThreads = (isBusy: boolean): void => {
   }, [isBusy]);
 };
 
-/** The conversation with the agent. */
 export const Talk = (props: {
   agentId: string;
   threadId: string;

@@ -14,11 +14,7 @@ import { InputField, TextField } from '../../design/Inputs.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import texts from './texts.json' with { type: 'json' };
 
-type Fields = {
-  form: ToolForm;
-  errors: ToolErrors;
-  change: (changed: Partial<ToolForm>) => void;
-};
+type Fields = { form: ToolForm; errors: ToolErrors; change: (changed: Partial<ToolForm>) => void };
 
 const ToolFields = ({ form, errors, change }: Fields) => {
   const t = useTexts(texts);
@@ -26,7 +22,6 @@ const ToolFields = ({ form, errors, change }: Fields) => {
     const problem = errors[field];
     return problem && t(`tool.error.${problem}`);
   };
-  /** A text field of the form. */
   const field = (name: Exclude<keyof ToolForm, 'isFixed'>) => ({
     value: form[name],
     onChange: (value: string) => change({ [name]: value }),

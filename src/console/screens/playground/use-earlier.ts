@@ -39,12 +39,7 @@ const Page = object({
   next_cursor: optional(text),
 });
 
-type Pages = {
-  messages: readonly UIMessage[];
-  /** Number of messages before these. */
-  hidden: number;
-  next: string | undefined;
-};
+type Pages = { messages: readonly UIMessage[]; hidden: number; next: string | undefined };
 
 const NO_PAGES: Pages = { messages: [], hidden: 0, next: undefined };
 

@@ -44,7 +44,6 @@ const DRAWING_MS = 500;
 export const useProgramChart = (program: string, name: string) =>
   useWhile(programChart(program, name), ({ chart }) => chart === 'drawing', DRAWING_MS);
 
-/** The text in place of a missing chart. */
 export const whyNoChart = (
   t: Say<'drawing' | 'stateless' | 'undrawn'>,
   { chart, problem }: Pick<ProgramChart, 'chart' | 'problem'>,

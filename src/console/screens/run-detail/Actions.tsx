@@ -79,7 +79,6 @@ const AgainDialog = ({ run, asked, onClose }: { run: Run; asked: Asked; onClose:
   );
 };
 
-/** The actions that the state of a run allows. */
 export const Actions = ({ run, isTraced }: { run: Run; isTraced: boolean }) => {
   const t = useTexts(texts);
   const mayInvoke = useMayInvoke();

@@ -9,7 +9,6 @@ import { notableSpan, type Span, shortError, toolName } from '../../run-view/spa
 import { type Advice, adviceFor } from './advice.ts';
 import texts from './texts.json' with { type: 'json' };
 
-/** Unwanted ends of a run. */
 const FAILED: ReadonlySet<string> = new Set(['error', 'blocked', 'stopped']);
 
 const hrefOf = ({ screen }: Advice, run: Run): string =>

@@ -180,7 +180,6 @@ const Shown = ({ run, log }: { run: Run; log: Log }) => {
 
 const ActionsOf = ({ run }: { run: Run }) => <Actions run={run} isTraced={useTrace(run).isThere} />;
 
-/** Characters of the input in the title. */
 const LONGEST_TITLE = 80;
 
 /** The beginning of the input, which identifies a run better than its id. */

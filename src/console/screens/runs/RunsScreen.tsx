@@ -31,7 +31,6 @@ import { RUN_COLUMNS } from './run-columns.tsx';
 import texts from './texts.json' with { type: 'json' };
 import { Views } from './Views.tsx';
 
-/** Starts a run and opens it. */
 const BeginDialog = ({ onClose }: { onClose: () => void }) => {
   const t = useTexts(texts);
   const go = useGo();
@@ -141,7 +140,6 @@ const useRuns = (isLive: boolean) => {
   return { pages, isRanked };
 };
 
-/** Pauses the list. */
 const LiveSwitch = (props: { isLive: boolean; onChange: (isLive: boolean) => void }) => {
   const t = useTexts(texts);
   const isCut = useAtom(connection) === 'disconnected';

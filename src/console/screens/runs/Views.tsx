@@ -21,7 +21,6 @@ const NameDialog = ({ query, onClose }: { query: View['query']; onClose: () => v
   );
 };
 
-/** Named filters that can be selected. */
 export const Views = () => {
   const t = useTexts(texts);
   const known = useAtom(views);

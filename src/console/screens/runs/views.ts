@@ -37,7 +37,6 @@ export const keepView = (view: View): void =>
 
 export const forgetView = (name: string): void => store(views.get().filter((view) => view.name !== name));
 
-/** Whether the address equals that of the view. */
 export const isView = ({ query }: View, address: Readonly<Record<string, string | undefined>>): boolean => {
   const said = Object.entries(address).filter(([, value]) => value !== undefined);
   return said.length === Object.keys(query).length && said.every(([key, value]) => query[key] === value);

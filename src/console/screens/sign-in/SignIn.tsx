@@ -57,7 +57,6 @@ const useCode = (leave: (to: string) => void): { isWorking: boolean; failure: st
   return { isWorking, failure };
 };
 
-/** One button per identity provider. */
 const Providers = ({ who, returnTo }: { who: Identity | undefined; returnTo: string }) => {
   const t = useTexts(texts);
   const how = waysOf(location, backendUrl());
@@ -165,7 +164,7 @@ export default function SignIn() {
   return (
     <div className={css.page}>
       <section className={css.card} aria-label={t('title')}>
-        <header className={css.head}>
+        <header className={`stack ${css.head}`}>
           <img src={mark} alt="" />
           <h1>{t('title')}</h1>
           <p className="quiet">{t('purpose', { host: new URL(backendUrl()).host })}</p>

@@ -32,7 +32,6 @@ const pageOf = ({ id, machine }: Actor): { to: string; text: 'actor.run' | 'acto
   return machine === 'thread' ? { to: `/threads/${own}`, text: 'actor.thread' } : undefined;
 };
 
-/** Maximum number of child actors that are listed. */
 const MOST_CHILDREN = 8;
 
 export const ActorDetail = (props: {

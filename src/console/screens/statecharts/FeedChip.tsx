@@ -6,7 +6,6 @@ import texts from '../../live-charts/texts.json' with { type: 'json' };
 
 const TONES = { connecting: 'info', live: 'success', cut: 'warn', refused: 'error' } as const;
 
-/** Whether the displayed actors are live. */
 export const FeedChip = ({ state }: { state: FeedState }) => {
   const t = useTexts(texts);
   const why = state.name === 'refused' && state.error instanceof Error ? state.error.message : undefined;

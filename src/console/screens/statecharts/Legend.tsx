@@ -20,7 +20,6 @@ const OUTCOMES = ['running', 'waiting', 'completed', 'failed', 'cancelled'] as c
 
 type Row = readonly [name: string, mark: Mark];
 
-/** The agents of the live runs. */
 const agentRows = (
   { live }: Actors,
   words: ReadonlyMap<string, RunWords>,

@@ -34,7 +34,6 @@ export const MachineCard = (props: {
   states: number | undefined;
   feed: Feed | undefined;
   actors: Actors;
-  /** Content in place of a chart. */
   children?: ReactNode;
 }) => {
   const t = useTexts(texts);

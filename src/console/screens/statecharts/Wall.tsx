@@ -50,11 +50,9 @@ type WallProps = {
   /** True if the actors belong to another program. */
   elsewhere?: boolean;
   charts: ChartLevels | null;
-  /** Address of another actor. */
   wayTo: WayTo;
   /** Ids of the children of an actor, if they are known from another source than the actor itself. */
   childrenOf?: (id: string) => string[];
-  /** Content in place of a chart. */
   children?: ReactNode;
 };
 

@@ -9,11 +9,7 @@ const AGENTS = recordsOf('agents', NamedRecord);
 /** The mark of runs whose agent is unknown to this page. */
 export const OTHER_AGENTS = plainMark('--text-3');
 
-export type Marks = {
-  /** The mark of the agent of a run. */
-  of: (id: string) => Mark;
-  byAgent: ReadonlyMap<string, Mark>;
-};
+export type Marks = { of: (id: string) => Mark; byAgent: ReadonlyMap<string, Mark> };
 
 /** Marks are given to all configured agents, so that they do not depend on the runs that are live. */
 export const useMarks = (words: ReadonlyMap<string, RunWords>, isWanted: boolean): Marks => {

@@ -12,7 +12,6 @@ const MOST = 200;
 
 const RUNS = newestRuns({ preview: true }, MOST, POLL_MS);
 
-/** By the id of the actor. */
 export const useRunWords = (isWanted: boolean): ReadonlyMap<string, RunWords> => {
   const { data } = useResource(RUNS, isWanted);
   return useMemo(

@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { RequestError } from '../../data/error.ts';
 import { anyObject } from '../../data/guard.ts';
+import { parseJson } from '../../data/json-text.ts';
 import { type Resource, useResource } from '../../data/queries.ts';
 import { type Method, sendRaw } from '../../data/request.ts';
 import { Button } from '../../design/Button.tsx';
@@ -46,22 +47,14 @@ const call = async (operation: Operation, given: Record<string, string>, body: s
   }
 };
 
-const problemIn = (body: string): string | undefined => {
-  try {
-    JSON.parse(body.trim() || 'null');
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-};
-
 const Call = ({ operation }: { operation: Operation }) => {
   const t = useTexts(texts);
   const format = useFormat();
   const [given, setGiven] = useState<Record<string, string>>({});
   const [body, setBody] = useState('');
   const attempt = useMutation({ mutationFn: () => call(operation, given, body) });
-  const problem = operation.hasBody ? problemIn(body) : undefined;
+  const read = parseJson(body.trim() || 'null');
+  const problem = operation.hasBody && 'reason' in read ? read.reason : undefined;
   const { data: answer } = attempt;
   return (
     <>

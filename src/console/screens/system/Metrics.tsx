@@ -60,7 +60,7 @@ const Tiles = ({ figures }: { figures: readonly Figures[] }) => {
         const known = figures.flatMap((one) => one[tile] ?? []);
         const isBad = tile === 'errors' && value !== undefined && value > 0;
         return (
-          <section key={tile} className={css.tile} aria-label={t(`tile.${tile}`)}>
+          <section key={tile} className={`stack ${css.tile}`} aria-label={t(`tile.${tile}`)}>
             <Stat label={t(`tile.${tile}`)} value={textOf(tile, value)} tone={isBad ? 'error' : undefined} />
             <Sparkline
               values={known}

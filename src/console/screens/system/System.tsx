@@ -10,10 +10,7 @@ import { Explorer } from './Explorer.tsx';
 import { Metrics } from './Metrics.tsx';
 import texts from './texts.json' with { type: 'json' };
 
-const MODULES: Resource<string[]> = {
-  path: '/v1/system/modules',
-  guard: list(text),
-};
+const MODULES: Resource<string[]> = { path: '/v1/system/modules', guard: list(text) };
 
 const STATES = ['ok', 'starting', 'error', 'timeout'] as const;
 

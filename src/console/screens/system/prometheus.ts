@@ -17,7 +17,6 @@ export const parseMetrics = (text: string): Series[] =>
     return { metric, labels: labelsIn(labels), value: number };
   });
 
-/** A reading of all series. */
 export type Reading = { at: number; series: readonly Series[] };
 
 /** The rate per second; undefined after a reset of the counter. */

@@ -61,7 +61,6 @@ const Row = ({ dispatch }: { dispatch: Dispatch }) => {
   );
 };
 
-/** Number of dispatches that each lane shows initially. */
 const SHORT = 50;
 
 const LaneList = ({ lane, dispatches }: { lane: Lane; dispatches: readonly Dispatch[] }) => {
@@ -116,7 +115,6 @@ const PushDialog = ({ threadId, onClose }: { threadId: string; onClose: () => vo
   );
 };
 
-/** The mailbox of a thread: queued, claimed, dead-lettered and ended dispatches. */
 export const Mailbox = ({ threadId }: { threadId: string }) => {
   const t = useTexts(texts);
   const query = useResource(mailboxOf(threadId));

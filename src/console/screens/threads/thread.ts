@@ -73,7 +73,6 @@ export const firstWordsOf = (id: string): Resource<string> => ({
 
 export const SUMMARIES = '/v1/threads/summaries';
 
-/** Maximum number of child threads that are listed. */
 export const MOST_CHILDREN = 100;
 
 export const childrenOf = (id: string): Resource<ReturnType<typeof SummaryPage>> => ({

@@ -76,12 +76,5 @@ export const useConversation = (
     if (last === undefined || last < newest) void read('newer');
   }, [isRead, newest, last, held.hasNewer, isReading, read]);
 
-  return {
-    held,
-    isReading,
-    isRead,
-    error,
-    older: () => void read('older'),
-    newer: () => void read('newer'),
-  };
+  return { held, isReading, isRead, error, older: () => void read('older'), newer: () => void read('newer') };
 };

@@ -66,7 +66,6 @@ export const usageOf = (query: {
   };
 };
 
-/** The address of the usage of a user. */
 export const usageHref = (user: string): string =>
   `/usage?${new URLSearchParams({ by: 'user,agent', user })}`;
 
