@@ -53,13 +53,13 @@ import {
   isToolPattern,
   tabOf,
 } from '../../src/console/screens/agent-editor/problems.ts';
-import { cycleThrough } from '../../src/console/screens/agent-editor/references/delegation.ts';
 import {
   allowlistOf,
+  cycleThrough,
   hiddenSkillTools,
   skillsSection,
   withSkillTools,
-} from '../../src/console/screens/agent-editor/references/skill-access.ts';
+} from '../../src/console/screens/agent-editor/references/references.ts';
 import { permissionsOf, withDecision } from '../../src/console/screens/agent-editor/tools/permission.ts';
 import {
   fieldsOf,

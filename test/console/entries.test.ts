@@ -43,7 +43,7 @@ import runTexts from '../../src/console/screens/eval-runs/texts.json' with { typ
 import * as mcp from '../../src/console/screens/mcp-servers/mcp-server.ts';
 import * as pools from '../../src/console/screens/model-pools/pool.ts';
 import * as models from '../../src/console/screens/models/model.ts';
-import { failureOf } from '../../src/console/screens/models/model-test.ts';
+import { failureOf } from '../../src/console/screens/models/model.ts';
 import * as providers from '../../src/console/screens/providers/provider.ts';
 import { bytesOf, parametersOf } from '../../src/console/screens/tools/tool.ts';
 

@@ -5,7 +5,7 @@ import { accessEvents, withOthers } from '../../src/console/screens/access-log/a
 import { gaugesOf, nameOf } from '../../src/console/screens/budgets/budget.ts';
 import { challengeOf, errorOf, ownPath, waysOf } from '../../src/console/screens/sign-in/sign-in.ts';
 import { csvOf, firstDay, propertiesIn, sumOf, usageOf } from '../../src/console/screens/usage/usage.ts';
-import { browserOf } from '../../src/console/screens/users/session.ts';
+import { browserOf } from '../../src/console/screens/users/user.ts';
 
 /** Logic of the screens of identity and access. */
 

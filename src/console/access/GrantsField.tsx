@@ -5,8 +5,7 @@ import { Field } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import { type SeenProps, useForm, useWordAt } from '../schema-form/context.ts';
 import { nothing, useHelp } from '../schema-form/hints.ts';
-import { GrantChip } from './Grants.tsx';
-import { meaningOf, SUGGESTED } from './grants.ts';
+import { GrantChip, meaningOf, SUGGESTED } from './Grants.tsx';
 import texts from './texts.json' with { type: 'json' };
 
 const textsIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);

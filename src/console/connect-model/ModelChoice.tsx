@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { JsonObject } from '../data/guard.ts';
 import { useResource } from '../data/queries.ts';
 import { idsOf, type Namespace } from '../data/records.ts';
@@ -12,11 +12,31 @@ import { SchemaForm } from '../schema-form/SchemaForm.tsx';
 import type { Adapter } from './adapters.ts';
 import { useNames } from './Connected.tsx';
 import css from './ConnectModel.module.css';
-import { type Item, isSame, withIds } from './connect.ts';
+import { connect, type Item, isSame, type Outcome, type Plan, withIds } from './connect.ts';
 import { ModelList } from './ModelList.tsx';
 import texts from './texts.json' with { type: 'json' };
-import type { Attempt, Connecting } from './use-connecting.ts';
 import type { Candidate, Offered } from './use-preview.ts';
+
+type Attempt = Outcome & { isBusy: boolean; plan?: Plan };
+
+/** Connects models; another attempt creates the entries that are missing. */
+export const useConnecting = () => {
+  const [attempt, setAttempt] = useState<Attempt>({ isBusy: false, created: [], failed: [] });
+  // A second click arrives before the button is disabled.
+  const isBusy = useRef(false);
+  const start = async (plan: Plan): Promise<Outcome | undefined> => {
+    if (isBusy.current) return undefined;
+    isBusy.current = true;
+    setAttempt({ created: attempt.created, failed: [], isBusy: true, plan });
+    const outcome = await connect(plan, attempt.created);
+    setAttempt({ ...outcome, isBusy: false, plan });
+    isBusy.current = false;
+    return outcome;
+  };
+  return { attempt, start };
+};
+
+type Connecting = ReturnType<typeof useConnecting>;
 
 /** Ids that entries have. Models and pools share their ids. */
 const useTaken = () => ({

@@ -11,10 +11,9 @@ import { type Adapter, ANY_SERVER } from './adapters.ts';
 import css from './ConnectModel.module.css';
 import type { Item } from './connect.ts';
 import { KeyLink } from './KeyLink.tsx';
-import { ModelChoice } from './ModelChoice.tsx';
+import { ModelChoice, useConnecting } from './ModelChoice.tsx';
 import { TestText } from './TestText.tsx';
 import texts from './texts.json' with { type: 'json' };
-import { useConnecting } from './use-connecting.ts';
 import { type Candidate, usePreview } from './use-preview.ts';
 
 /** The provider that the fields describe; undefined while a required one is missing. */

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { anyObject } from '../data/guard.ts';
-import { useResource } from '../data/queries.ts';
+import { anyObject, type JsonObject } from '../data/guard.ts';
+import { type Resource, useResource } from '../data/queries.ts';
 import { pathOf } from '../data/request.ts';
 import { useQueryState } from '../list/use-query-state.ts';
-import { schemaOf } from '../schema-form/resource.ts';
 import { copyOf, type EntryKind, type Opened, type Spec } from './entry.ts';
 import { readEntry } from './stored-entry.ts';
 
@@ -66,4 +65,11 @@ const newEntry = (start: Spec, copied?: Spec): Opened => ({
   start,
   meta: undefined,
   ...(copied && { copied: copyOf(copied) }),
+});
+
+/** The schema of the entries of a namespace: their writable fields. */
+const schemaOf = (namespace: string): Resource<JsonObject> => ({
+  path: `/v1/config/${namespace}/$schema`,
+  guard: anyObject,
+  off: { statuses: [404], setting: 'SERVICE_EXPOSE_CONFIG_ROUTES' },
 });

@@ -1,9 +1,11 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { statusOf } from '../../data/error.ts';
 import { useResource } from '../../data/queries.ts';
 import { idsOf } from '../../data/records.ts';
 import { type Capabilities, capabilities } from '../../data/resources.ts';
+import { Chip } from '../../design/Chip.tsx';
+import { Card } from '../../design/Layout.tsx';
 import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import type { Opened, Spec } from '../../entry/entry.ts';
@@ -11,15 +13,43 @@ import { useOpening } from '../../entry/use-opened-entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
+import { AgentCard } from '../../remote/AgentCard.tsx';
+import { remoteStatus } from '../../remote/status.ts';
+import remoteTexts from '../../remote/texts.json' with { type: 'json' };
 import css from './AgentEditor.module.css';
 import { AGENT } from './agent-form.ts';
 import { copyOf, discoveredAt, newDraft } from './draft.ts';
 import { Editor } from './Editor.tsx';
+import { BackLink } from './Header.tsx';
 import { readKept } from './kept-draft.ts';
-import { RemoteAgent } from './RemoteAgent.tsx';
 import texts from './texts.json' with { type: 'json' };
 
 /** One agent: discovered at another service and read-only, or editable. */
+
+const ConnectTo = lazy(() => import('./connect/ConnectTo.tsx'));
+
+/** A read-only agent of another service with its card. */
+const RemoteAgent = ({ id, server }: { id: string; server: string }) => {
+  const t = useTexts(texts);
+  const remote = useTexts(remoteTexts);
+  const query = useResource(remoteStatus(server));
+  return (
+    <div className={css.alone}>
+      <BackLink />
+      <div className={css.title}>
+        <h1>{id}</h1>
+        <Chip tone="agent">{t('remote.title', { server })}</Chip>
+      </div>
+      <p className="quiet">{t('remote.text')}</p>
+      <Card title={remote('card')}>
+        <Loaded query={query}>{(found) => <AgentCard server={server} status={found} />}</Loaded>
+      </Card>
+      <Suspense>
+        <ConnectTo agentId={id} />
+      </Suspense>
+    </div>
+  );
+};
 
 /** A draft of another part of the console, such as the assistant, precedes a copied agent. */
 const createdFrom = (copied: Spec | undefined, localKind: string): Opened => {

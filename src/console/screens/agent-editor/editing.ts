@@ -5,7 +5,10 @@ import { type Draft, same, sectionsOf } from '../../data/spec.ts';
 import type { Opened } from '../../entry/entry.ts';
 import { changedFields, isLocal, meaningOf } from './draft.ts';
 
-/** The overrides that turn a built-in agent into the edited one, limited to the differences (config.md 5.1). */
+/**
+ * The source of an opened agent, the overrides that turn a built-in agent into the edited one (config.md 5.1), and the
+ * requests that save it.
+ */
 
 /** Fields that no override holds, and that a draft cannot change. */
 export const FIXED = ['id', 'created_at', 'updated_at', 'registry', 'endpoint'];
@@ -58,8 +61,6 @@ export const patchOf = (parts: {
   if ('backend' in patch && 'endpoint' in overrides) clear.push('endpoint');
   return clear.length > 0 ? { ...patch, _clear: clear } : patch;
 };
-
-/** The source of an opened agent, and the requests that save it. */
 
 const overridesOf = ({ meta }: Pick<Opened, 'meta'>): JsonObject => meta?.user_overrides ?? {};
 

@@ -39,7 +39,7 @@ export type Budget = Guarded<typeof Budget>;
 
 export const BUDGETS = recordsOf('budgets', Budget);
 
-/** Counters of budgets in their current window (identity.md 5.5). */
+// ---- Counters in their current window (identity.md 5.5) ----
 
 const Counter = object({
   key: anyObject,

@@ -19,6 +19,8 @@ import { someUsers } from '../users/user.ts';
 import { ApiKey, CreatedKey, changedKeys, isActive, KEYS } from './key.ts';
 import texts from './texts.json' with { type: 'json' };
 
+/** Dialogs of keys: create, change, rotate and revoke. */
+
 /** A widget of the schema form for the id of a user, with suggestions if the users can be read. */
 const UserField = (props: SeenProps) => {
   const field = useFieldProps(props);
@@ -71,8 +73,6 @@ const ShownKey = ({ made, onClose }: { made: CreatedKey; onClose: () => void }) 
     </Dialog>
   );
 };
-
-/** Dialogs of keys: create, change, rotate and revoke. */
 
 const DAY_SECS = 86_400;
 

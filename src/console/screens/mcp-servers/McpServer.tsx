@@ -4,7 +4,9 @@ import { statusOf as answeredWith } from '../../data/error.ts';
 import { useResource } from '../../data/queries.ts';
 import { redactText } from '../../data/redact-text.ts';
 import { redact } from '../../data/redaction.ts';
+import { visibleText } from '../../data/visible-text.ts';
 import { Button } from '../../design/Button.tsx';
+import { Chip } from '../../design/Chip.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Card, Facts, Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
@@ -13,17 +15,65 @@ import { EntryEditor } from '../../entry/EntryEditor.tsx';
 import { EntryMenu } from '../../entry/EntryMenu.tsx';
 import { useEntryAddress, useStoredEntry } from '../../entry/use-opened-entry.ts';
 import { toastError } from '../../feedback/toasts.ts';
+import { useWork } from '../../feedback/use-work.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { useGo } from '../../navigation/links.tsx';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
-import { ChangedTools } from './ChangedTools.tsx';
 import { type Health, healthOf, inventoryOf, type Status, statusOf } from './mcp-server.ts';
-import { HealthChip, RestartButton, verifyTools } from './server-actions.tsx';
+import { acceptTools, HealthChip, RestartButton, verifyTools } from './server-actions.tsx';
 import { SERVER } from './server-form.tsx';
 import { Tools } from './Tools.tsx';
 import texts from './texts.json' with { type: 'json' };
 
 /** One MCP server: its connection, its tools, and what else it offers. */
+
+/**
+ * Tools whose definitions the server changed or added since an operator accepted them, which can be reviewed and
+ * accepted here, and tools that agents are not offered.
+ */
+const ChangedTools = ({ id, status }: { id: string; status: Status }) => {
+  const t = useTexts(texts);
+  const [isBusy, run] = useWork();
+  const { changed_tools: changed, left_out: leftOut, tools } = status;
+  if (changed.length === 0 && leftOut.length === 0) return null;
+  const describe = (name: string): string => tools.find((tool) => tool.name === name)?.description ?? '—';
+  return (
+    <Card title={t('changed.title')}>
+      {changed.length > 0 && (
+        <>
+          <p>{t('changed.text')}</p>
+          <ul className="stack">
+            {changed.map(({ name, change, held, seen_at }) => (
+              <li key={name}>
+                <code>{visibleText(name)}</code>{' '}
+                <Chip tone={held ? 'warn' : 'info'}>
+                  {t(held ? 'changed.held' : change === 'new' ? 'changed.new' : 'changed.changed')}
+                </Chip>{' '}
+                <Ago at={seen_at} />
+                <div>{visibleText(describe(name))}</div>
+              </li>
+            ))}
+          </ul>
+          <Button tone="primary" disabled={isBusy} onClick={() => run(() => acceptTools(id, changed))}>
+            {t('changed.accept', { count: changed.length })}
+          </Button>
+        </>
+      )}
+      {leftOut.length > 0 && (
+        <>
+          <h3>{t('leftOut.title')}</h3>
+          <ul className="stack">
+            {leftOut.map(({ name, reason }) => (
+              <li key={name}>
+                <code>{visibleText(name)}</code> {reason}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Card>
+  );
+};
 
 const EVERY_MS = 5000;
 

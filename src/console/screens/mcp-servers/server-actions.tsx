@@ -60,8 +60,6 @@ export const acceptTools = async (id: string, shown: Status['changed_tools']): P
   }
 };
 
-/** The health of a server and its restart, in the list and on the page of the server. */
-
 export const HealthChip = ({ status }: { status: Status }) => {
   const t = useTexts(texts);
   const health = healthOf(status);

@@ -13,8 +13,7 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { problemsIn } from '../../schema-form/check.ts';
 import { wordsFrom } from '../../schema-form/hints.ts';
 import { SchemaForm } from '../../schema-form/SchemaForm.tsx';
-import type { Model } from './model.ts';
-import { askModels, failureOf, Question } from './model-test.ts';
+import { askModels, failureOf, type Model, Question } from './model.ts';
 import texts from './texts.json' with { type: 'json' };
 
 /** The question, whose limits have the maxima that the service accepts. */

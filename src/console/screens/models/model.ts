@@ -1,8 +1,10 @@
-import { type Guarded, type JsonObject, object, text } from '../../data/guard.ts';
+import { type Guarded, type JsonObject, list, number, object, text, withDefault } from '../../data/guard.ts';
 import { recordsOf } from '../../data/records.ts';
+import { send } from '../../data/request.ts';
 import { type ModelFigures, modelFigures } from '../../data/resources.ts';
 import { type Spec, textOf } from '../../entry/entry.ts';
 import type { Found } from '../../entry/use-entry.ts';
+import { Item } from '../../eval-results/report.ts';
 import { say } from '../../i18n/locale.ts';
 import texts from './texts.json' with { type: 'json' };
 
@@ -61,3 +63,35 @@ export const check = ({
   if (cutoff !== '' && !isDate(cutoff)) found.push(['knowledge_cutoff', say(texts, 'problem.cutoff')]);
   return found;
 };
+
+// ---- Tests of a prompt, whose results are not stored ----
+
+const Online = object({ run: object({ items: list(Item) }) });
+
+export const Question = object({
+  prompt: withDefault(text, ''),
+  models: list(text),
+  seconds: number,
+  tokens: number,
+});
+export type Question = Guarded<typeof Question>;
+
+/** Responses in the order of the models. @throws RequestError */
+export const askModels = async (
+  { prompt, models, seconds, tokens }: Question,
+  signal: AbortSignal,
+): Promise<Item[]> => {
+  const body = {
+    user_input: prompt,
+    models,
+    persist: false,
+    max_walltime_secs: seconds,
+    max_total_tokens: tokens,
+  };
+  const { run } = await send({ method: 'POST', path: '/v1/eval/online', body, signal }, Online);
+  return run.items;
+};
+
+/** The reason for a missing response; undefined if there is one. */
+export const failureOf = ({ runtime_failure: failure }: Pick<Item['report'], 'runtime_failure'>) =>
+  failure && (textOf(failure.message) || JSON.stringify(failure));

@@ -120,7 +120,7 @@ export const parametersOf = (schema: JsonObject): Parameter[] => {
 /** Recursive schemas end at this depth. */
 const MOST_NESTED = 3;
 
-/** The tools that an agent sees: allowed by name or pattern, and not excluded by either (console.md 4.3.2). */
+// ---- The tools that an agent sees: allowed by name or pattern, not excluded by either (console.md 4.3.2) ----
 
 type ToolRules = {
   allowed_tools?: readonly string[] | undefined;

@@ -22,8 +22,8 @@ import { type ApiKey, keysOf, MAKES } from '../keys/key.ts';
 import { NewKey, useKeyActions } from '../keys/key-acts.tsx';
 import { keyColumns } from '../keys/key-columns.tsx';
 import keyTexts from '../keys/texts.json' with { type: 'json' };
-import { browserOf, endSession, type Session, sessionsOf } from './session.ts';
 import texts from './texts.json' with { type: 'json' };
+import { browserOf, endSession, type Session, sessionsOf } from './user.ts';
 
 /** The keys, the sessions and the connections of a user. */
 

@@ -8,8 +8,8 @@ import settingTexts from '../../../model-settings/texts.json' with { type: 'json
 import { SchemaForm } from '../../../schema-form/SchemaForm.tsx';
 import { useAgent } from '../agent-form.ts';
 import { isLocal, withSection } from '../draft.ts';
+import { COMPACTION, FIRST_COMPACTION } from '../problems.ts';
 import { AgentFields, useAgentWords } from './AgentFields.tsx';
-import { COMPACTION, FIRST_COMPACTION } from './compaction.ts';
 import { RawJson } from './RawJson.tsx';
 import texts from './texts.json' with { type: 'json' };
 

@@ -1,18 +1,119 @@
-import type { JsonObject } from '../../../data/guard.ts';
+import { useMemo } from 'react';
+import { isObject, type JsonObject } from '../../../data/guard.ts';
+import { useResource } from '../../../data/queries.ts';
+import { idsOf } from '../../../data/records.ts';
+import { Field } from '../../../design/Field.tsx';
+import { SelectField } from '../../../design/Inputs.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { MODEL_UI, useModelWords } from '../../../model-settings/model-fields.ts';
-import type { Words } from '../../../schema-form/context.ts';
+import { ScreenLink } from '../../../navigation/links.tsx';
+import { type SeenProps, useForm, type Words } from '../../../schema-form/context.ts';
 import { changesIn, wordsFrom } from '../../../schema-form/hints.ts';
 import { SchemaForm, type SchemaFormProps } from '../../../schema-form/SchemaForm.tsx';
 import { useAgent } from '../agent-form.ts';
 import { setFields } from '../draft.ts';
 import { Resettable } from '../Resettable.tsx';
-import { Backend } from './Backend.tsx';
-import { ModelField } from './ModelField.tsx';
 import { Prompt } from './Prompt.tsx';
 import texts from './texts.json' with { type: 'json' };
 
 /** Some fields of an agent, as the schema of the service describes them. */
+
+/** Selects a model or a pool. A stored id that no longer exists stays selected and is reported as missing. */
+const ModelField = ({ label, path, value: chosen, onChange }: SeenProps) => {
+  const t = useTexts(texts);
+  const { errors } = useForm();
+  const pools = useResource(idsOf('model-pools'));
+  const { models } = useAgent().capabilities;
+  const value = typeof chosen === 'string' ? chosen : '';
+  const isKnown = models.some(({ id }) => id === value) || pools.data?.includes(value);
+  const isGone = value !== '' && !isKnown && !pools.isPending;
+  const error = errors.get(path) ?? (isGone ? t('model.gone', { id: value }) : undefined);
+  return (
+    <Field label={label} error={error} required>
+      {(control) => (
+        <select {...control} value={value} onChange={(event) => onChange(event.target.value)}>
+          <option value="">{t('model.choose')}</option>
+          {value !== '' && !isKnown && (
+            <option value={value}>{isGone ? t('model.option.gone', { id: value }) : value}</option>
+          )}
+          <optgroup label={t('models')}>
+            {models.map(({ id, provider_id, upstream_model }) => (
+              <option key={id} value={id}>
+                {id} — {provider_id} · {upstream_model}
+              </option>
+            ))}
+          </optgroup>
+          {pools.data && pools.data.length > 0 && (
+            <optgroup label={t('pools')}>
+              {pools.data.map((id) => (
+                <option key={id} value={id}>
+                  {id}
+                </option>
+              ))}
+            </optgroup>
+          )}
+        </select>
+      )}
+    </Field>
+  );
+};
+
+/** Selects where the agent runs. Another backend starts with its default configuration. */
+const Backend = ({ label, value, onChange }: SeenProps) => {
+  const t = useTexts(texts);
+  const { capabilities, localKind } = useAgent();
+  const { backends } = capabilities;
+  const kind = isObject(value) && typeof value.kind === 'string' ? value.kind : localKind;
+  const choose = (wanted: string): void => {
+    const known = backends.find((backend) => backend.kind === wanted);
+    if (known) onChange({ kind: wanted, version: known.version, config: known.default_config });
+  };
+  const hint = (
+    <>
+      {t('backend.discovered')} <ScreenLink to="/a2a-servers">{t('backend.servers')}</ScreenLink>
+    </>
+  );
+  return (
+    <SelectField
+      label={label}
+      hint={kind === localKind ? undefined : hint}
+      value={kind}
+      options={backends.map((one) => [one.kind, one.display_name || one.kind])}
+      onChange={choose}
+    />
+  );
+};
+
+const PATH = 'backend.config';
+const TOKEN = { auth: { token: { 'ui:widget': 'password', 'ui:required': false } } };
+
+/** Connection settings of a remote agent. A stored token is never shown; a typed one replaces it. */
+export const BackendConfig = () => {
+  const t = useTexts(texts);
+  const { form, capabilities } = useAgent();
+  const { draft, set, errors, unread, onUnread } = form;
+  const backend = isObject(draft.backend) ? draft.backend : {};
+  const known = capabilities.backends.find(({ kind }) => kind === backend.kind);
+  const refused = errors.get('backend');
+  const all = useMemo(
+    () => (refused === undefined ? errors : new Map([...errors, [PATH, refused]])),
+    [errors, refused],
+  );
+  return (
+    <SchemaForm
+      label={t('endpoint.json')}
+      schema={known?.schema ?? {}}
+      ui={{ ...known?.ui_schema, ...TOKEN }}
+      words={wordsFrom(t, texts, (place) => `field.backend.config.${place}`)}
+      value={isObject(backend.config) ? backend.config : {}}
+      path={PATH}
+      errors={all}
+      unread={unread}
+      onUnread={onUnread}
+      onChange={(config) => set({ backend: { version: 1, ...backend, config }, endpoint: undefined })}
+    />
+  );
+};
 
 const LINES = { 'ui:widget': 'lines' };
 const HIDDEN = { 'ui:widget': 'hidden' };

@@ -1,10 +1,34 @@
+import type { Draft } from '../../../data/spec.ts';
+import { useIsOffered } from '../../../data/test-agents.ts';
+import { FilterSelect } from '../../../design/Field.tsx';
+import { readSpec } from '../../../entry/stored-entry.ts';
+import { toastError } from '../../../feedback/toasts.ts';
 import { useTexts } from '../../../i18n/locale.ts';
-import { useAgent } from '../agent-form.ts';
-import { isLocal } from '../draft.ts';
-import { AgentFields } from './AgentFields.tsx';
-import { BackendConfig } from './Backend.tsx';
-import { StartFrom } from './StartFrom.tsx';
+import { AGENT, useAgent } from '../agent-form.ts';
+import { copyOf, isLocal } from '../draft.ts';
+import { AgentFields, BackendConfig } from './AgentFields.tsx';
 import texts from './texts.json' with { type: 'json' };
+
+/** Copies another agent into a new one, keeping the new id. */
+const StartFrom = () => {
+  const t = useTexts(texts);
+  const { form, capabilities, localKind } = useAgent();
+  const isOffered = useIsOffered();
+  const ids = capabilities.agents.filter((id) => !id.includes('/') && isOffered(id));
+  const take = (from: string, draft: Draft): Promise<void> =>
+    readSpec(AGENT, from).then(
+      (spec) => form.reset({ ...copyOf(spec, localKind), id: draft.id }),
+      toastError,
+    );
+  return (
+    <FilterSelect
+      label={t('from')}
+      value=""
+      options={[['', t('from.blank')], ...ids.map((id) => [id, id] as const)]}
+      onChange={(from) => from && void take(from, form.draft)}
+    />
+  );
+};
 
 /** The prompt, the identity, the model and the limits of an agent. */
 export const Basics = () => {

@@ -13,7 +13,7 @@ import { useAgent } from '../agent-form.ts';
 import { textsOf } from '../draft.ts';
 import { Picks, picked } from '../Picks.tsx';
 import { Resettable } from '../Resettable.tsx';
-import { cycleThrough } from './delegation.ts';
+import { cycleThrough } from './references.ts';
 import texts from './texts.json' with { type: 'json' };
 
 const AGENTS = recordsOf(

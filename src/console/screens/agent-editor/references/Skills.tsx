@@ -16,7 +16,7 @@ import {
   INSTRUCTIONS,
   skillsSection,
   withSkillTools,
-} from './skill-access.ts';
+} from './references.ts';
 import texts from './texts.json' with { type: 'json' };
 
 /** The skills that an agent may use, and the plugins and tools that this requires. */

@@ -104,7 +104,7 @@ export const withDecision = (spec: JsonObject, tool: string, behavior: Behavior)
 
 const ON = { plugin_ids: ['permission'] };
 
-/** Permission rules while they are edited. */
+// ---- Rules while they are edited ----
 
 const rulesOf = (section: JsonObject): JsonObject[] =>
   Array.isArray(section.rules) ? section.rules.filter(isObject) : [];

@@ -3,13 +3,40 @@ import { sectionOf } from '../../../data/spec.ts';
 import { textsOf } from '../draft.ts';
 import { fieldsOf, selectionOf, verdictsOf } from '../tools/selection.ts';
 
-/** The skills that an agent may use, and the tools that it needs for them. */
+/** Ids of delegates by agent. */
+type Delegations = ReadonlyMap<string, readonly string[]>;
+
+/** A cycle of delegations through the agent, which is its first and last id; undefined if there is none. */
+export const cycleThrough = (
+  agent: string,
+  own: readonly string[],
+  others: Delegations,
+): string[] | undefined => {
+  const seen = new Set<string>();
+  const walk = (at: string, path: readonly string[]): string[] | undefined => {
+    if (at === agent) return [agent, ...path, agent];
+    if (seen.has(at)) return undefined;
+    seen.add(at);
+    for (const next of others.get(at) ?? []) {
+      const found = walk(next, [...path, at]);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  for (const next of own) {
+    const found = walk(next, []);
+    if (found) return found;
+  }
+  return undefined;
+};
+
+// ---- Skills, and the tools that an agent needs for them ----
 
 export const DISCOVERY = 'skills-discovery';
 export const INSTRUCTIONS = 'skills-active-instructions';
 
 /** Tools with which a model uses skills. */
-export const SKILL_TOOLS = ['skill', 'load_skill_resource', 'skill_script'] as const;
+const SKILL_TOOLS = ['skill', 'load_skill_resource', 'skill_script'] as const;
 
 /** Undefined if all skills are allowed. */
 export const allowlistOf = (spec: JsonObject): string[] | undefined => {
