@@ -9,7 +9,6 @@ import {
   drainRow,
   fenceRow,
   forgetMembers,
-  freeLineages,
   joinRow,
   leaveRow,
   type Rows,
@@ -69,8 +68,6 @@ export type Database = {
   connections(): ReadonlyMap<ConnectionUse, number>;
   /** Whether the schema has no rows. */
   isEmpty(): Promise<boolean>;
-  /** Frees lineages whose members have ended, so many at once. Returns their number. */
-  free(limit: number): Promise<number>;
   /** Ends all connections. A commit without a known outcome resolves as `abandoned`. */
   close(): void;
 };
@@ -167,7 +164,6 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
       loadRows({ connector: connectors.of('load'), schema, timeoutMs: LONGEST_TIMEOUT_MS, signal }),
     connections: connectors.open,
     isEmpty: () => isEmpty(shared.lane, schema, timeoutMs),
-    free: (limit) => freeLineages(shared, limit),
     close() {
       for (const membership of memberships) membership.close();
       shared.lane.close();

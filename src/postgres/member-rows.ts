@@ -58,11 +58,6 @@ export const forgetMembers = async (
   await lane.query(statements.forget(at - FORGET_AFTER_MS, Math.floor(leaseTtlMs / 3)), timeoutMs);
 };
 
-export const freeLineages = async (rows: Rows, limit: number): Promise<number> => {
-  const [row] = await rows.lane.query<{ freed: number }>(rows.statements.free(limit), rows.timeoutMs);
-  return row?.freed ?? 0;
-};
-
 export const claimLineages = async (
   { lane, statements, timeoutMs }: Rows,
   id: string,

@@ -22,7 +22,6 @@ export type Statements = {
   forget(before: number, beatMs: number): Statement;
   claim(id: string, lineages: readonly bigint[]): Statement;
   fence(request: FenceRequest): Statement;
-  free(most: number): Statement;
   /** @throws RangeError for rows that no array can hold */
   commit(id: string, number: number, commit: Commit): Statement;
   /** Takes a number of the chain and the next one. */
@@ -60,7 +59,6 @@ export const createStatements = ({ schema, pooled, durability }: StatementOption
     ) DELETE FROM ${inSchema}."commit" c USING old WHERE c.member = old.id`,
     claim: `SELECT id, owner FROM ${call('claim_1', 2)}`,
     fence: `${durably}${call('fence_1', 3)} AS done`,
-    free: `SELECT ${call('free_1', 1)} AS freed`,
     commit: `${durably}${call('commit_1', 19)}`,
     void: `${durably}${call('void_1', 2)}`,
     settle: `SELECT state, here, before FROM ${call('settle_1', 2)}`,
@@ -75,7 +73,6 @@ export const createStatements = ({ schema, pooled, durability }: StatementOption
     forget: (before, beatMs) => statement('forget_1', texts.forget, [before, beatMs]),
     claim: (id, lineages) => statement('claim_1', texts.claim, [id, bigintArray(lineages)]),
     fence: ({ member, beat, reason }) => statement('fence_1', texts.fence, [member, beat, reason]),
-    free: (most) => statement('free_1', texts.free, [most]),
     commit: (id, number, commit) =>
       statement('commit_1', texts.commit, [id, number, ...commitValues(commit)]),
     void: (id, number) => statement('void_1', texts.void, [id, number]),

@@ -165,7 +165,6 @@ const createLife = (database: Database, membership: Membership, random: Random) 
         if (isFenced) print({ type: 'fenced', member: other, by: id, at: now() });
       }
     }
-    await database.free(100);
   };
 
   const claim = async (): Promise<void> => {

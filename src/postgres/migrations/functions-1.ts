@@ -1,5 +1,3 @@
-import { WORK_KINDS } from './tables-1.ts';
-
 /** The kinds whose rows are inserted once, see `kinds.ts` of the store. */
 export const APPEND_KINDS = [3, 4, 18, 22, 24] as const;
 
@@ -84,23 +82,6 @@ BEGIN
   UPDATE ${schema}."member" SET state = 'gone', reason = fence_1.reason
     WHERE id = dead AND state <> 'gone' AND beat = seen;
   RETURN FOUND;
-END $$;
-
-CREATE FUNCTION ${schema}.free_1(most integer)
-RETURNS integer LANGUAGE plpgsql ${SETTINGS} AS $$
-DECLARE
-  freed integer;
-BEGIN
-  WITH orphan AS (
-    SELECT l.id FROM ${schema}."lineage" l
-      WHERE l.owner IN (SELECT m.id FROM ${schema}."member" m WHERE m.state = 'gone')
-      LIMIT most FOR UPDATE SKIP LOCKED
-  )
-  UPDATE ${schema}."lineage" l SET owner = NULL, due = (
-    SELECT min(r.at) FROM ${schema}."row" r WHERE r.lineage = l.id AND r.kind IN (${WORK_KINDS.join(', ')})
-  ) FROM orphan WHERE l.id = orphan.id;
-  GET DIAGNOSTICS freed = ROW_COUNT;
-  RETURN freed;
 END $$;
 `;
 
