@@ -33,6 +33,7 @@ export const verifyBody = (res: WireResponse, signature: Hmac, refuse: () => voi
     listeners.aborted();
   });
   return {
+    retains: res.retains,
     onAborted(listener) {
       listeners = { aborted: listener };
     },

@@ -10,5 +10,24 @@
 export const encode = (text: string): string | Uint8Array =>
   Buffer.byteLength(text) === text.length ? text : Buffer.from(text);
 
-export const encodeBody = (body: string | Uint8Array): string | Uint8Array =>
-  typeof body === 'string' ? encode(body) : body;
+/**
+ * Converts a body, of which a server that does not retain it receives shared memory: the bytes are valid until the next
+ * call.
+ *
+ * Cost: one copy of a long text. As a string, the server would measure and copy it in addition, which costs 0.2 µs per
+ * KiB.
+ */
+export const encodeBody = (body: string | Uint8Array, retains: true | undefined): string | Uint8Array => {
+  if (typeof body !== 'string') return body;
+  if (retains || body.length < LEAST_SHARED || body.length > MOST_SHARED) return encode(body);
+  shared ??= Buffer.allocUnsafeSlow(MOST_SHARED * BYTES_PER_CHARACTER);
+  return shared.subarray(0, shared.write(body));
+};
+
+/** The view of the memory costs as much as it saves for a shorter text. */
+const LEAST_SHARED = 2048;
+const MOST_SHARED = 128 * 1024;
+/** At most: a pair of surrogates has four bytes. */
+const BYTES_PER_CHARACTER = 3;
+
+let shared: Buffer | undefined;

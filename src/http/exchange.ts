@@ -150,7 +150,7 @@ export const sendReply = (exchange: Exchange, answer: Reply): void => {
     if (exchange.method === 'HEAD' && !more)
       res.writeHeader('content-length', String(Buffer.byteLength(text)));
     if (exchange.method === 'HEAD' || isBodiless(answer)) endWithoutLength(exchange);
-    else res.end(encodeBody(text), isLast(exchange));
+    else res.end(encodeBody(text, res.retains), isLast(exchange));
   });
   if (isLong) sendLong(exchange, text, more);
   else {
@@ -213,13 +213,14 @@ export const startStream = (
   if (exchange.done) return false;
   let taken = true;
   const isLong = last && exchange.method !== 'HEAD' && text.length > PIECE_BYTES;
+  const { res } = exchange;
   stampHead(exchange, 200);
   cork(exchange, () => {
     writeHead(exchange, 200, headers);
     if (exchange.method === 'HEAD') endWithoutLength(exchange);
     else if (isLong) return;
-    else if (last) exchange.res.end(encode(text), isLast(exchange));
-    else taken = exchange.res.write(encode(text));
+    else if (last) res.end(encodeBody(text, res.retains), isLast(exchange));
+    else taken = res.write(encodeBody(text, res.retains));
   });
   if (isLong) sendLong(exchange, text);
   else if (last || exchange.method === 'HEAD') close(exchange);
@@ -229,9 +230,10 @@ export const startStream = (
 /** Returns whether the socket accepts more data. */
 export const writeStream = (exchange: Exchange, text: string | Uint8Array): boolean => {
   if (exchange.done) return false;
+  const { res } = exchange;
   let taken = true;
   cork(exchange, () => {
-    taken = exchange.res.write(encodeBody(text));
+    taken = res.write(encodeBody(text, res.retains));
   });
   return taken;
 };
@@ -246,8 +248,9 @@ export const endStream = (exchange: Exchange, text: string | Uint8Array): void =
     sendLong(exchange, text);
     return;
   }
+  const { res } = exchange;
   cork(exchange, () => {
-    exchange.res.end(encodeBody(text));
+    res.end(encodeBody(text, res.retains));
   });
   close(exchange);
 };

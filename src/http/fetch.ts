@@ -90,6 +90,7 @@ const requestOf = (request: Request): WireRequest => {
 };
 
 const responseOf = (exchanged: Exchanged): WireResponse => ({
+  retains: true,
   onAborted(listener) {
     exchanged.aborted = listener;
   },

@@ -65,6 +65,7 @@ export const openNodeResponse = (req: IncomingMessage, res: ServerResponse): Nod
   };
 
   const wire: WireResponse = {
+    retains: true,
     onAborted(listener) {
       listeners.aborted = listener;
     },
@@ -102,8 +103,7 @@ export const openNodeResponse = (req: IncomingMessage, res: ServerResponse): Nod
     end(text = '', closeConnection = false) {
       if (!res.headersSent) {
         head.headers.push('content-length', String(text.length));
-        if (closeConnection) setClose(head.headers);
-        sendHead(res, head);
+        sendHead(res, head, closeConnection);
       }
       finish(text);
     },
@@ -123,7 +123,8 @@ export const openNodeResponse = (req: IncomingMessage, res: ServerResponse): Nod
 
 type Head = { status: string; headers: string[] };
 
-const sendHead = (res: ServerResponse, { status, headers }: Head): void => {
+const sendHead = (res: ServerResponse, { status, headers }: Head, closes = false): void => {
+  if (closes) setClose(headers);
   res.writeHead(Number(status.slice(0, 3)), status.slice(4), headers);
 };
 

@@ -17,6 +17,8 @@ export type WireRequest = {
 };
 
 export type WireResponse = {
+  /** Whether `write` and `end` keep the bytes that they are given. uWebSockets.js copies them, and lacks the property. */
+  readonly retains: true | undefined;
   /** Called when the client disconnects before the response has ended. */
   onAborted(listener: () => void): unknown;
   /** The chunk is valid only during the callback. */

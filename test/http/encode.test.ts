@@ -1,5 +1,5 @@
 import t from 'tap';
-import { encode } from '../../src/http/encode.ts';
+import { encode, encodeBody } from '../../src/http/encode.ts';
 import {
   type Exchange,
   type ExchangeContext,
@@ -18,6 +18,7 @@ import { CHARACTERS } from './characters.ts';
 const recorder = () => {
   const values: (string | Uint8Array)[] = [];
   const res: WireResponse = {
+    retains: true,
     onAborted() {},
     onData() {},
     pause() {},
@@ -103,5 +104,22 @@ t.test('keeps ASCII as a string and encodes other text as UTF-8', (t) => {
   t.equal(encode('plain\0'), 'plain\0');
   for (const text of CHARACTERS.filter((each) => !isAscii(each)))
     t.strictSame(encode(text), Buffer.from(text));
+  t.end();
+});
+
+t.test('encodes a long body as UTF-8, in shared memory if the server does not retain it', (t) => {
+  for (const [kind, text] of CHARACTERS.entries()) {
+    for (const repeats of [1, 1000, 60_000]) {
+      const body = text.repeat(repeats);
+      const [kept, lent] = [encodeBody(body, true), encodeBody(body, undefined)];
+      for (const encoded of [kept, lent])
+        t.ok(Buffer.from(body).equals(Buffer.from(encoded)), `text ${kind}`);
+      t.equal(typeof kept === 'string', isAscii(text));
+    }
+  }
+  const [first, second] = ['a', 'b'].map((letter) => encodeBody(letter.repeat(10_000), undefined));
+  t.strictSame(first, second, 'the bytes of the first body are those of the second');
+  const bytes = Buffer.from('bytes');
+  t.equal(encodeBody(bytes, undefined), bytes);
   t.end();
 });
