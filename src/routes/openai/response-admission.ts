@@ -31,7 +31,7 @@ import { textOf } from '../../schema/message.ts';
 import type { Place } from '../../schema/place.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import type { StoredInput, StoredResponse } from '../../schema/stored-response.ts';
-import type { Client } from '../protocol-runs.ts';
+import type { Caller, Client } from '../protocol-runs.ts';
 import { acceptEntries } from './file-references.ts';
 import { agentOfModel } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
@@ -54,7 +54,7 @@ export type Ended = { row: StoredResponse; thread: Place };
 /** @throws OpenAiError */
 export const acceptResponse = async (
   deps: OpenAiDeps,
-  { client, keyed }: { client: Client; keyed: Keyed | undefined },
+  { client, origin, keyed }: Sender,
   request: ResponseRequest,
 ): Promise<Accepted | Ended> => {
   const { principal } = client;
@@ -62,8 +62,10 @@ export const acceptResponse = async (
   const entries = acceptEntries(deps, principal, given);
   const decided = position && decidedElsewhere(deps, position, entries);
   if (decided) return decided;
+  // The address is not available after a disconnect, and a new thread waits for no decision.
+  const from = position && origin();
   const agent = await agentOf(deps, client, request, position);
-  const context: Context = { deps, client, keyed, request, agent, entries };
+  const context: Context = { deps, client, from, keyed, request, agent, entries };
   if (!position) {
     const thread = { scope: ownPartition(principal), id: deps.ids.uuid() };
     return admitted(await admit(context, { thread, seq: undefined, row: undefined }, { isNew: true }));
@@ -76,9 +78,17 @@ export const acceptResponse = async (
   return admitted(await admitFork(context, position));
 };
 
+type Sender = {
+  client: Caller;
+  /** Returns the origin of decisions. */
+  origin: () => Client['from'];
+  keyed: Keyed | undefined;
+};
+
 type Context = {
   deps: OpenAiDeps;
-  client: Client;
+  client: Caller;
+  from: Client['from'] | undefined;
   keyed: Keyed | undefined;
   request: ResponseRequest;
   agent: ResolvedAgent;
@@ -91,7 +101,7 @@ const admitted = (outcome: Accepted | 'fork' | 'locked'): Accepted => {
   throw new Error('a new thread has accepted no run');
 };
 
-const findPosition = (deps: OpenAiDeps, { principal }: Client, request: ResponseRequest): Located => {
+const findPosition = (deps: OpenAiDeps, { principal }: Caller, request: ResponseRequest): Located => {
   const { previous, conversation, entries } = request;
   if (previous !== undefined) return { position: behindResponse(deps, principal, previous), entries };
   if (conversation !== undefined) {
@@ -108,7 +118,7 @@ const withoutReferences = (entries: readonly InputEntry[]): InputEntry[] =>
 /** @throws OpenAiError 404 */
 export const conversationThread = (
   { access, store }: Pick<OpenAiDeps, 'access' | 'store'>,
-  principal: Client['principal'],
+  principal: Caller['principal'],
   conversation: string,
 ): Place => {
   const id = checkNewId('thread', 'conversation', threadOfConversation(conversation));
@@ -142,7 +152,7 @@ const decidedElsewhere = (
 /** The agent of the request, else the last one of the thread, else the default. */
 const agentOf = (
   deps: OpenAiDeps,
-  { principal }: Client,
+  { principal }: Caller,
   { model }: ResponseRequest,
   position: Position | undefined,
 ): ResolvedAgent | Promise<ResolvedAgent> => {
@@ -304,7 +314,7 @@ const refuseStrayOutputs = (entries: readonly InputEntry[]): void => {
 };
 
 const continuation = (context: Context, at: At, run: RunRecord): Submission => {
-  const { deps, client, entries } = context;
+  const { deps, client, from, entries } = context;
   const { thread } = at;
   const { principal } = client;
   const waits = waitsOf(run.waiting, run.activation?.options.frontend_tools);
@@ -327,7 +337,7 @@ const continuation = (context: Context, at: At, run: RunRecord): Submission => {
     named: false,
     into: run.run_id,
     messages,
-    decisions: decisions.map((decision) => ({ ...decision, principal, mayWrite, from: client.from })),
+    decisions: decisions.map((decision) => ({ ...decision, principal, mayWrite, ...(from && { from }) })),
     context: client.context,
   };
 };
