@@ -129,10 +129,14 @@ export const createChatEncoder = (options: LegOptions): LegEncoder => {
   };
 };
 
-const DELTA_END = `},"logprobs":null,"finish_reason":null}]${CHUNK_END}`;
+/** A delta has the fields that every chunk must have: the first and the last chunk have the others. */
+const DELTA_END = `},"finish_reason":null}]${CHUNK_END}`;
 
 const deltaHead = (head: string, field: string): string =>
-  `${head}"choices":[{"index":0,"delta":{"${field}":`;
+  `${head.replace(SERVICE_TIER, '')}"choices":[{"index":0,"delta":{"${field}":`;
+
+/** Quotation marks in the name of a model are escaped. */
+const SERVICE_TIER = '"service_tier":"default",';
 
 const encode = (state: State, event: RunEvent): string => {
   switch (event.event_type) {

@@ -57,6 +57,7 @@ export const ChatCompletion = z
 export const ChatChunk = z
   .object({
     ...common,
+    service_tier: common.service_tier.optional().meta({ description: 'absent in deltas of text' }),
     object: z.literal('chat.completion.chunk'),
     choices: z.array(
       z.object({
@@ -67,7 +68,7 @@ export const ChatChunk = z
           refusal: z.string().nullable().optional(),
           reasoning_content: z.string().optional(),
         }),
-        logprobs: z.null(),
+        logprobs: z.null().optional().meta({ description: 'absent in deltas of text' }),
         finish_reason: FinishReason.nullable(),
       }),
     ),

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createChatAnswer } from '../../../src/protocols/openai/chat-answer.ts';
 import { createChatEncoder, type LegOptions } from '../../../src/protocols/openai/chat-encoder.ts';
+import { completionId } from '../../../src/protocols/openai/ids.ts';
 import type { Encoder } from '../../../src/runtime/run/live-channel.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import type { Termination } from '../../../src/schema/run.ts';
@@ -47,6 +48,25 @@ const textsOf = (raw: string): string =>
 t.test('separates the texts of steps by a blank line', (t) => {
   const raw = play(createChatEncoder(optionsWith()), startOf, stepOf, 'a', 'b', stepOf, stepOf, 'c', natural);
   t.equal(textsOf(raw), 'ab\n\nc');
+  t.end();
+});
+
+t.test('sends deltas with the fields that every chunk must have', (t) => {
+  const model = 'a "service_tier":"default", model';
+  const encoder = createChatEncoder(optionsWith({ model, includesUsage: true }));
+  const frames = [startOf, stepOf, 'a', 'b', natural].map((event) => play(encoder, event));
+  const reasoning = createChatEncoder(optionsWith({ model }));
+  play(reasoning, startOf, stepOf);
+  const [first, , begun, next, end = ''] = frames;
+  const id = completionId({ run_id, leg: 0 });
+  const chunk = (usage: string, delta: string): string =>
+    `data: {"id":"${id}","object":"chat.completion.chunk","created":1,"model":${JSON.stringify(model)},` +
+    `"system_fingerprint":"fp_1",${usage}"choices":[{"index":0,"delta":${delta},"finish_reason":null}]}\n\n`;
+  t.equal(begun, chunk('"usage":null,', '{"content":"a"}'));
+  t.equal(next, chunk('"usage":null,', '{"content":"b"}'));
+  t.equal(reasoning.reasoning('c'), chunk('', '{"reasoning_content":"c"}'));
+  for (const whole of [first, end.split('\n\n')[0]])
+    t.match(whole, /"service_tier":"default","system_fingerprint":"fp_1",.*"logprobs":null/);
   t.end();
 });
 
