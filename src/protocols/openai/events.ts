@@ -2,6 +2,7 @@ import type { ResponseStatus } from '../../../machines/response.ts';
 import type { EventMark } from '../../schema/stored-response.ts';
 import { begun, type OutputItem, outputText } from './output.ts';
 import type { ResponseResource } from './response.ts';
+import { encodeWithText } from './shared-text.ts';
 
 /**
  * Events of the stream of a response (openai-responses.md 7.5), each created in one place: the encoder of a live stream and a
@@ -74,8 +75,23 @@ type ItemEvent = Exclude<EventName, OfResponse | DeltaName>;
 
 /** Creates an event about an item. */
 export const itemFrame = (name: ItemEvent, about: EventItem, sequence_number: number): string => {
+  if (WITH_TEXT.has(name)) return frameWithText(name, about, sequence_number);
   const event = ITEM_EVENTS[name](about, sequence_number);
   return frame(event.type, JSON.stringify(event));
+};
+
+/** Events that contain the text of a message. */
+const WITH_TEXT: ReadonlySet<ItemEvent> = new Set(['text_done', 'part_done', 'item_done']);
+
+const frameWithText = (name: ItemEvent, about: EventItem, sequence_number: number): string => {
+  const { output_index } = about;
+  let type = '';
+  const json = encodeWithText(about.item, (item) => {
+    const event = ITEM_EVENTS[name]({ item, output_index }, sequence_number);
+    type = event.type;
+    return JSON.stringify(event);
+  });
+  return frame(type, json);
 };
 
 const textOf = ({ item }: EventItem): string => {

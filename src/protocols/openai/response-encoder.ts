@@ -21,6 +21,7 @@ import {
 } from './response-calls.ts';
 import { callsOf, type ResponseOptions, type State } from './response-state.ts';
 import { closeOpen, noticed, refused, setText, textGrown } from './response-texts.ts';
+import { encodeItem, withOutput } from './shared-text.ts';
 import { addUsage, NO_USAGE } from './usage.ts';
 
 /**
@@ -161,8 +162,12 @@ const close = (state: State, { status, refusal, notice }: Ending, row: () => voi
   row();
   return type === undefined
     ? closed
-    : closed + responseFrame(type, number, JSON.stringify(resourceAt(state.row, output, status))) + DONE;
+    : closed + responseFrame(type, number, lastResource(state, status)) + DONE;
 };
+
+/** Returns the JSON of the resource at the end of its leg. */
+const lastResource = ({ row, output }: State, status: ResponseStatus): string =>
+  withOutput(JSON.stringify(resourceOf(row, NONE, status)), outputSoFar(output).map(encodeItem));
 
 type Handlers = { readonly [T in RunEvent['event_type']]?: (state: State, event: RunEventOf<T>) => string };
 
