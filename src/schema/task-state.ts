@@ -13,3 +13,6 @@ export const taskStateOf = ({ machine_state }: Pick<RunRecord, 'machine_state'>)
 
 /** The agent named by the request, or chosen for it; another one may have taken over since. */
 export const taskAgentOf = (run: Run): string => run.activation?.intent.agent_id ?? run.agent_id;
+
+/** The state of every running run. */
+export const STATE_OF_RUNNING: TaskState = 'TASK_STATE_WORKING';

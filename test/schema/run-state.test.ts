@@ -14,7 +14,7 @@ import {
   waitReason,
   wireRun,
 } from '../../src/schema/run-state.ts';
-import { type TaskState, taskStateOf } from '../../src/schema/task-state.ts';
+import { STATE_OF_RUNNING, type TaskState, taskStateOf } from '../../src/schema/task-state.ts';
 import { run } from '../store/records.ts';
 
 const ticket = (resume_mode: 'replay_tool_call' | 'use_decision_as_tool_result', reason: string) => ({
@@ -52,6 +52,7 @@ t.test('reads status, task state and entry of a run from its state', async (t) =
     const [status, task, entry] = TABLE[machine_state];
     t.strictSame(inState(machine_state), { status, machine_state });
     t.equal(taskStateOf({ machine_state }), task, machine_state);
+    if (status === 'running') t.equal(task, STATE_OF_RUNNING, 'lists of tasks rely on it');
     t.equal(entryOf({ machine_state }), entry, machine_state);
     t.ok(hasTag({ machine_state }, status), machine_state);
     t.equal(recordedState(runMachine.resolveState(stateAt(machine_state))), machine_state);

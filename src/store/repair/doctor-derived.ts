@@ -20,9 +20,17 @@ import type { DoctorTable, DoctorTables, Note } from './doctor-tables.ts';
 /** Rows per transaction. */
 const CHUNK = 5000;
 
+type Compared = {
+  tables: DoctorTables;
+  records: Records;
+  /** Tables of an older format, which an upgrade rebuilds: they are not compared. */
+  outdated: readonly DerivedName[];
+  repair: boolean;
+};
+
 export const compareDerived = async (
   root: RootDatabase,
-  { tables, records, repair }: { tables: DoctorTables; records: Records; repair: boolean },
+  { tables, records, outdated, repair }: Compared,
   note: Note,
 ): Promise<void> => {
   const { dir, remove } = await createScratchFolder('doctor');
@@ -33,7 +41,7 @@ export const compareDerived = async (
     const repairs = createRepairs(root, tables);
     for (const name of DERIVED) {
       const table = tables.get(name);
-      if (!table) continue;
+      if (!table || outdated.includes(name)) continue;
       for (const [problem, fix] of differences(expected.read(name), table)) {
         note(problem, name, fix.key, repair);
         if (repair) await repairs.add(table, fix);

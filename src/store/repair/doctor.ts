@@ -19,6 +19,7 @@ import { compareDerived } from './doctor-derived.ts';
 import { examineSecrets, type SecretsReport } from './doctor-secrets.ts';
 import { createStateCheck, type StateCheck } from './doctor-states.ts';
 import { type DoctorTables, type Note, openTables } from './doctor-tables.ts';
+import { outdatedTables } from './format.ts';
 
 /**
  * Checks a whole folder while no service uses it: the pages of the file, every row of every table, the states of runs,
@@ -100,7 +101,8 @@ export const examine = async ({ dir: given, secretsKey, repair }: DoctorOptions)
     const isRepair = repair !== undefined;
     const states = createStateCheck(root, { tables, repair: isRepair }, note);
     const records = checkedRecords(tables, { states, note });
-    await compareDerived(root, { tables, records: records.rows, repair: isRepair }, note);
+    const outdated = outdatedTables(meta);
+    await compareDerived(root, { tables, records: records.rows, outdated, repair: isRepair }, note);
     records.end();
     const blobs = await examineBlobs(dir, tables, note);
     return report(countRows(tables), secrets, blobs);

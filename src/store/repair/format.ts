@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { Unavailable } from '../../schema/outcome.ts';
 import type { Rows } from '../engine/batch.ts';
 import type { Key } from '../engine/keys.ts';
+import type { DerivedName } from './derived.ts';
 import { type Migration, rebuildIndexes, type SlicedMigration } from './migrate.ts';
+import { REBUILT, rebuildRunLists } from './run-lists.ts';
 import { addRunStates } from './run-states.ts';
 
 /**
@@ -24,8 +26,11 @@ export type Format = {
 /** The first version whose runs contain their states. */
 export const WITH_RUN_STATES = 5;
 
+/** The first version with the present lists of runs. */
+const WITH_RUN_PLACES = 7;
+
 export const FORMAT: Format = {
-  version: 6,
+  version: 7,
   migrations: {
     1: rebuildIndexes,
     2: rebuildIndexes,
@@ -34,6 +39,7 @@ export const FORMAT: Format = {
     4: addRunStates,
     // Threads of users are in partitions, in which older programs find nothing.
     5: () => {},
+    6: rebuildRunLists,
   },
 };
 
@@ -47,6 +53,10 @@ export const rowVersion = (meta: Rows): number | undefined => {
   const format = meta.get(['format']);
   return Unfinished.safeParse(meta.get(KEY)).data?.from ?? (typeof format === 'number' ? format : undefined);
 };
+
+/** Returns the tables whose rows the next start rebuilds. */
+export const outdatedTables = (meta: Rows): readonly DerivedName[] =>
+  (rowVersion(meta) ?? WITH_RUN_PLACES) < WITH_RUN_PLACES ? REBUILT : [];
 
 /** Upgrades a folder. */
 export type Upgrade = {

@@ -1,21 +1,17 @@
 import type { RootDatabase } from 'lmdb';
-import { taskStateOf } from '../../schema/task-state.ts';
-import { createBatch, type Rows } from '../engine/batch.ts';
-import { createCounters } from '../engine/counters.ts';
+import type { Rows } from '../engine/batch.ts';
 import { encoded } from '../engine/environment.ts';
 import type { Key } from '../engine/keys.ts';
-import { netWrites } from '../engine/net-writes.ts';
-import { createTable } from '../engine/table.ts';
 import { changedAt, type RunRow } from '../tables/runs.ts';
-import { createTaskIndex, type TimedRun } from '../tables/tasks.ts';
 import { type Opened, openWith, type SlicedMigration } from './migrate.ts';
 import { otherRows, readDecodable, stateInRecord, stateInRows, withState } from './old-run-states.ts';
 
 /**
  * Adds the states of runs to their records; up to format 4, each use derived them.
  *
- * Guarantees: the indexes of tasks and of runs that wait for tasks follow the records in the same transaction. Rows of
- * any table that do not decode stay as they are.
+ * Guarantees: the index of runs that wait for tasks follows the records in the same transaction. Rows of any table that do
+ * not decode stay as they are.
+ * Relies on a later migration, which rebuilds the lists of runs.
  * Cost: one pass over the runs, and memory for one slice. For a run that executes, its last messages are read, for a
  * run that waits, its dispatch, and if that is open, the pending messages of its thread.
  */
@@ -31,7 +27,6 @@ export const addRunStates: SlicedMigration = {
     const { rows: runs, codec } = tables.open('runs');
     const others = otherRows((name) => tables.open(name).rows);
     const { rows: awaiting } = tables.open('awaiting_tasks');
-    const moveTask = createMover(root, tables);
     return (after) => {
       let bytes = 0;
       let last: Key | undefined;
@@ -49,7 +44,6 @@ export const addRunStates: SlicedMigration = {
         const value = codec.encode({ ...row, run, changed_at });
         runs.putSync(key, encoded(value));
         const before = withState(row.run, stateInRecord(row.run));
-        moveTask(scope, { run, changed_at }, { run: before, changed_at });
         // Earlier versions listed a run in this state although its wake was queued.
         if (before.machine_state === AWAITS && run.machine_state !== AWAITS) awaiting.removeSync(key);
         bytes += value.length;
@@ -86,30 +80,5 @@ const openTables = (root: RootDatabase): Tables => {
         if (changed) structures.putSync(codec.key, encoded(changed));
       }
     },
-  };
-};
-
-/** Returns a function that moves a run to another list of tasks if its new state belongs there. */
-const createMover = (root: RootDatabase, { open }: Tables) => {
-  const reads = { reads: 0, closed: false };
-  const counters = createCounters(root.openDB('counters', {}), reads);
-  const env = {
-    table<V>(name: string) {
-      const { rows, codec } = open(name);
-      return createTable<V>(rows, codec, reads);
-    },
-  };
-  const tasks = createTaskIndex(env, counters);
-  return (scope: string, after: TimedRun, before: TimedRun): void => {
-    if (taskStateOf(before.run) === taskStateOf(after.run)) return;
-    const batch = createBatch('commons');
-    tasks.move(batch, scope, after, before);
-    for (const writes of netWrites([batch])) {
-      for (const { rows, key, value } of writes) {
-        if (value) rows.putSync(key, encoded(value));
-        else rows.removeSync(key);
-      }
-    }
-    for (const [key, count] of counters.settle([batch])) counters.write(key, count);
   };
 };

@@ -14,6 +14,7 @@ import {
   readPage,
   type Search,
 } from '../engine/page.ts';
+import type { RunPlace } from './run-places.ts';
 
 /**
  * Lists of runs by any filter and in any order (runtime.md 5.2).
@@ -52,7 +53,7 @@ export type RunSources = {
   created(
     filter: Pick<RunFilter, 'thread_id' | 'status'>,
     within?: [from: number, to: number],
-  ): Source<string>;
+  ): Source<RunPlace>;
   /** Runs by the last change of their task state, latest first. */
   changed(filter: {
     thread_id?: string | undefined;
@@ -93,7 +94,7 @@ const createdSource = (sources: RunSources, filter: RunFilter): Source<unknown> 
 };
 
 /** Returns the number of the first run that was created at this time or later, by bisection. */
-const numberAt = ({ list, read }: Source<string>, seconds: number): number => {
+const numberAt = ({ list, read }: Source<RunPlace>, seconds: number): number => {
   const last = nearest(list.index, list.ranges, true);
   let [low, high] = [0, last ? Number(last[0]) + 1 : 0];
   while (low < high) {

@@ -1,5 +1,5 @@
 import { Integrity } from '../../schema/outcome.ts';
-import { isListOfPartitions, listsWith } from '../../schema/partition.ts';
+import { isListOfPartitions } from '../../schema/partition.ts';
 import type { Lists } from '../../schema/place.ts';
 import { type Run, RunStatus } from '../../schema/run.ts';
 import { isRunState, type RunRecord, wireRun } from '../../schema/run-state.ts';
@@ -11,16 +11,25 @@ import type { Environment } from '../engine/environment.ts';
 import { checkId, checkPartition, isId, type Key } from '../engine/keys.ts';
 import type { Order } from '../engine/order.ts';
 import { counted, type List, type PageOf } from '../engine/page.ts';
-import { createPlacement, findPartitions, namesIn, type Place } from '../engine/placement.ts';
+import { findPartitions, namesIn } from '../engine/placement.ts';
 import type { Columns } from '../engine/sink.ts';
-import type { Table } from '../engine/table.ts';
 import { listRuns, type RunFilter, type RunPage, type RunSources } from './run-list.ts';
+import {
+  createRunPlacement,
+  idAt,
+  listBelow,
+  listOf,
+  type RunIndex,
+  type RunPlace,
+  sizeOf,
+} from './run-places.ts';
 import type { TaskIndex, TimedRun } from './tasks.ts';
 
 /**
  * Run records in order of insertion, in lists by thread and by status (runtime.md 5.2). A run is in the lists of its
  * status, one for its thread and one for all; a list of all statuses is their merge. `listsWith` names the lists across
- * partitions, which follow the visibility of the thread.
+ * partitions, which follow the visibility of the thread. Lists of threads and of running runs are short, so that they
+ * are counted inside LMDB; the others have counters.
  */
 
 export type RunRow = {
@@ -99,9 +108,8 @@ type RunTableDeps = { counters: Counters; order: Order; tasks: TaskIndex };
 
 export const createRunTable = (env: Environment, { counters, order, tasks }: RunTableDeps): RunTable => {
   const rows = env.table<RunRow>('runs');
-  const index = env.table<string>('run_index');
-  const placement = createPlacement(index, counters);
-  const naming = createPlacement(index);
+  const index: RunIndex = env.table<RunPlace>('run_index');
+  const placement = createRunPlacement({ index, counters });
   const marks = createNoteBoard<RunMark>();
 
   const get = (scope: string, run_id: string): RunRecord | undefined =>
@@ -133,8 +141,7 @@ export const createRunTable = (env: Environment, { counters, order, tasks }: Run
       if (mark.held !== undefined && previous?.held === undefined)
         holdAnswer(batch, scope, run_id, mark.held);
       const listed = { run: after, ...mark };
-      placement.move(batch, run_id, places(scope, listed), then ? places(scope, then) : []);
-      naming.move(batch, run_id, namePlaces(scope, listed), then ? namePlaces(scope, then) : []);
+      placement.move(batch, scope, listed, then);
       tasks.move(batch, scope, listed, then);
       return changed_at;
     },
@@ -142,15 +149,14 @@ export const createRunTable = (env: Environment, { counters, order, tasks }: Run
       const { run_id } = before;
       const listed = { run: before, ...markOf(batch, scope, run_id) };
       rows.remove(batch, [scope, run_id]);
-      placement.move(batch, run_id, [], places(scope, listed));
-      naming.move(batch, run_id, [], namePlaces(scope, listed));
+      placement.move(batch, scope, undefined, listed);
       tasks.remove(batch, scope, listed);
     },
     list: (lists, filter, page, shown = wireRun) =>
       filter.thread_id !== undefined && !isId(filter.thread_id)
         ? { items: [], texts: [], total: 0, offset: page.offset }
         : listRuns(createSources({ index, counters, tasks }, lists, existing), filter, page, shown),
-    count: (scope, status) => counters.get(listOf(scope, status)),
+    count: (scope, status) => sizeOf({ index, counters }, listOf(scope, status)),
     countBelow: (scope, root_run_id) => (isId(root_run_id) ? counters.get(listBelow(scope, root_run_id)) : 0),
     ofThread: (scope, thread_id) => runsIn(scope, { thread_id }),
     partitionsWith: (list, run_id, limit) => findPartitions(index, namesIn(list, run_id), limit),
@@ -170,8 +176,10 @@ const markIn = (row: RunRow | undefined, run_id: string): RunMark => {
 
 type OfThread = { thread_id: string; status?: RunStatus };
 
-const idsIn = (index: Table<string>, scope: string, of: OfThread): string[] =>
-  isId(of.thread_id) ? listsOf(scope, of).flatMap((prefix) => Array.from(index.values({ prefix }))) : [];
+const idsIn = (index: RunIndex, scope: string, of: OfThread): string[] =>
+  isId(of.thread_id)
+    ? listsOf(scope, of).flatMap((prefix) => Array.from(index.values({ prefix }), idAt))
+    : [];
 
 /** @throws Integrity */
 const listedRecord = (run: RunRecord | undefined, run_id: string): RunRecord => {
@@ -180,13 +188,13 @@ const listedRecord = (run: RunRecord | undefined, run_id: string): RunRecord => 
 };
 
 const newestIn = (
-  index: Table<string>,
+  index: RunIndex,
   scope: string,
   { thread_id, status }: Required<OfThread>,
 ): string | undefined => {
   if (!isId(thread_id)) return undefined;
   const [newest] = index.values({ prefix: listOf(scope, status, thread_id), reverse: true, limit: 1 });
-  return newest;
+  return newest && idAt(newest);
 };
 
 const checkIds = (scope: string, { run_id, thread_id }: Run): void => {
@@ -195,7 +203,7 @@ const checkIds = (scope: string, { run_id, thread_id }: Run): void => {
   checkId('thread id', thread_id);
 };
 
-const runningRuns = (index: Table<string>, after: RunningRun | undefined, limit: number): RunningRun[] => {
+const runningRuns = (index: RunIndex, after: RunningRun | undefined, limit: number): RunningRun[] => {
   const found: RunningRun[] = [];
   for (
     let scope = after?.scope ?? scopeBehind(index, undefined);
@@ -206,14 +214,14 @@ const runningRuns = (index: Table<string>, after: RunningRun | undefined, limit:
     const span = { prefix: listOf(scope, 'running'), limit: limit - found.length };
     const start = scope === after?.scope ? { after: [after.order] } : {};
     for (const { key, value } of index.entries({ ...span, ...start }))
-      found.push({ scope, run_id: value, order: orderIn(key) });
+      found.push({ scope, run_id: idAt(value), order: orderIn(key) });
     if (found.length >= limit) break;
   }
   return found;
 };
 
 /** Returns the first scope after this one that has runs. */
-const scopeBehind = (index: Table<string>, scope: string | undefined): string | undefined => {
+const scopeBehind = (index: RunIndex, scope: string | undefined): string | undefined => {
   const first = scope === undefined ? index.firstKey({ prefix: [] }) : index.firstKeyBehind([scope]);
   return first && String(first[0]);
 };
@@ -288,9 +296,6 @@ const answerOf = ({ status, final_output }: Run): string | undefined =>
 
 const orderIn = (key: Key): number => Number(key.at(-1));
 
-const listOf = (scope: string, status: RunStatus, thread_id?: string): Key =>
-  thread_id === undefined ? [scope, 'runs', status] : [scope, 'thread', thread_id, status];
-
 /** A run is only in the lists of its status. */
 const listsOf = (scope: string, { thread_id, status }: Pick<RunFilter, 'thread_id' | 'status'>): Key[] =>
   status === undefined
@@ -298,7 +303,7 @@ const listsOf = (scope: string, { thread_id, status }: Pick<RunFilter, 'thread_i
     : [listOf(scope, status, thread_id)];
 
 const createSources = (
-  { index, counters, tasks }: Pick<RunTableDeps, 'counters' | 'tasks'> & { index: Table<string> },
+  { index, counters, tasks }: Pick<RunTableDeps, 'counters' | 'tasks'> & { index: RunIndex },
   lists: Lists,
   read: (scope: string, run_id: string) => RunRecord,
 ): RunSources => {
@@ -306,10 +311,10 @@ const createSources = (
   return {
     created(range, within) {
       const keys = [own, ...others].flatMap((each) => listsOf(each, range));
-      const list = counted(index, counters, keys);
+      const list = counted(index, { get: (key) => sizeOf({ index, counters }, key) }, keys);
       return {
         list: within ? limited(list, within) : list,
-        read: (run_id, [, partition = own]) => read(String(partition), run_id),
+        read: (place, [, partition = own]) => read(String(partition), idAt(place)),
         isExact: true,
       };
     },
@@ -325,29 +330,8 @@ const createSources = (
 };
 
 /** The rows with these numbers, counted inside LMDB. */
-const limited = (list: List<string>, [from, to]: [number, number]): List<string> => {
+const limited = (list: List<RunPlace>, [from, to]: [number, number]): List<RunPlace> => {
   const ranges = list.ranges.map((range) => ({ ...range, from: [from], to: [to] }));
   const total = ranges.reduce((sum, range) => sum + list.index.count(range), 0);
   return { ...list, ranges, total };
-};
-
-/** Finds the run by its id from other partitions; not counted. */
-const namePlaces = (scope: string, { run: { run_id }, shared }: Pick<RunRow, 'run' | 'shared'>): Place[] =>
-  listsWith(scope, shared === true)
-    .filter(isListOfPartitions)
-    .map((list) => ({ list: namesIn(list, run_id), position: [scope] }));
-
-const listBelow = (scope: string, root_run_id: string): Key => [scope, 'below', root_run_id];
-
-const places = (
-  scope: string,
-  { run: { thread_id, status, activation }, order: at, shared }: Pick<RunRow, 'run' | 'order' | 'shared'>,
-): Place[] => {
-  const lists = listsWith(scope, shared === true).map((list) => ({
-    list: listOf(list, status),
-    position: list === scope ? [at] : [at, scope],
-  }));
-  const own = [...lists, { list: listOf(scope, status, thread_id), position: [at] }];
-  const root = activation?.trace.root_run_id;
-  return root === undefined ? own : [...own, { list: listBelow(scope, root), position: [at] }];
 };

@@ -1,24 +1,29 @@
 import { listsWith } from '../../schema/partition.ts';
 import type { Lists, Place } from '../../schema/place.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
-import { type TaskState, taskAgentOf, taskStateOf } from '../../schema/task-state.ts';
+import { STATE_OF_RUNNING, type TaskState, taskAgentOf, taskStateOf } from '../../schema/task-state.ts';
 import type { Batch } from '../engine/batch.ts';
 import type { Counters } from '../engine/counters.ts';
 import type { Environment } from '../engine/environment.ts';
-import { indexed, isId, type Key } from '../engine/keys.ts';
-import { merge } from '../engine/merge.ts';
-import type { List } from '../engine/page.ts';
-import type { Span, Table } from '../engine/table.ts';
+import { compareKeys, indexed, isId, type Key } from '../engine/keys.ts';
+import { merge, type Range } from '../engine/merge.ts';
+import type { List, ListedIn } from '../engine/page.ts';
+import { createPlacement, type Place as Placed } from '../engine/placement.ts';
+import { withRows } from '../engine/sorted-rows.ts';
+import type { Table } from '../engine/table.ts';
+import { listOf, type RunIndex, type RunPlace, runningTasks } from './run-places.ts';
 
 /**
  * Runs as tasks, the last changed first (a2a.md 8.5, 9).
  *
- * A run has three rows, each at its position in the order of the result: among all runs, among those of its agent and
- * state, and in its thread. A list of an agent or of a state is a merge of the few matching agent-and-state lists; for
- * a thread, which has few runs, the rows contain agent and state. So a page reads one row for each task that it shows,
- * regardless of their number. Lists of agents and of all runs have counters; threads, and lists limited by a time, are
- * counted inside LMDB. In the lists across partitions (`listsWith`) the keys end with the partition of the run.
- * Cost: three puts and three removes when the state of a run changes, and nothing at its steps.
+ * A run that is not running has three rows, each at its position in the order of the result: among all runs, among those
+ * of its agent and state, and in its thread. Running runs are read from the lists by status (`run-places.ts`). A list of
+ * an agent or of a state is a merge of the few matching agent-and-state lists; for a thread, which has few runs, the rows
+ * contain agent and state. So a page reads one row for each task that it shows, regardless of their number, and one for
+ * each running run. Lists of agents have counters, and those of all runs are the sums of the lists by status; threads,
+ * and lists limited by a time, are counted inside LMDB. In the lists across partitions (`listsWith`) the keys end with
+ * the partition of the run.
+ * Cost: three puts when a run ends or waits, three removes when it continues, and nothing at its steps.
  */
 
 export type TaskFilter = {
@@ -63,72 +68,46 @@ export type TaskIndex = TaskTable & {
 
 /** Agent and state of a row in the list of a thread. */
 type AgentState = [agent: string, state: TaskState];
-type Index = Table<AgentState | true>;
+type Row = AgentState | true;
+type Index = ListedIn<Row | string>;
 
 export const createTaskIndex = (env: Pick<Environment, 'table'>, counters: Counters): TaskIndex => {
-  const index: Index = env.table<AgentState | true>('task_index');
+  const index = env.table<Row | string>('task_index');
+  const stores: Stores = { index, counters, runIndex: env.table<RunPlace>('run_index') };
+  const listed = createPlacement<Row>(index);
+  const counted = createPlacement<Row>(index, counters);
+  const move: TaskIndex['move'] = (batch, scope, after, before) => {
+    const [now, then] = [placeOf(after), before && placeOf(before)];
+    if (then && isSamePlace(now, then)) return;
+    counted.move(batch, now.id, agentPlaces(scope, now), then ? agentPlaces(scope, then) : []);
+    listed.move(batch, now.id, otherPlaces(scope, now), then ? otherPlaces(scope, then) : []);
+  };
   return {
-    move(batch, scope, after, before) {
-      const [now, then] = [placeOf(after), before && placeOf(before)];
-      const isSameList = then?.agent === now.agent && then.state === now.state && then.shared === now.shared;
-      if (isSameList && then.at === now.at) return;
-      for (const [key] of then ? rowsOf(scope, then) : []) index.remove(batch, key);
-      for (const [key, whose] of rowsOf(scope, now)) index.add(batch, key, whose);
-      if (!isSameList) recount(counters, batch, scope, now, then);
-    },
+    move,
     remove(batch, scope, before) {
       const then = placeOf(before);
-      for (const [key] of rowsOf(scope, then)) index.remove(batch, key);
-      for (const list of listsWith(scope, then.shared)) {
-        counters.add(batch, countOfAll(list), -1);
-        counters.add(batch, countOf(list, then.agent, then.state), -1);
-      }
+      counted.move(batch, then.id, [], agentPlaces(scope, then));
+      listed.move(batch, then.id, [], otherPlaces(scope, then));
     },
-    list(lists, filter, { limit, after }) {
-      const { thread_id } = filter;
+    list(lists, { thread_id, agent_id, state, since }, { limit, after }) {
       if (thread_id !== undefined && !isId(thread_id)) return { places: [], total: 0 };
       const [own = '', ...others] = typeof lists === 'string' ? [lists] : lists;
-      const span = boundsOf(filter, after);
-      const { places, total } =
+      const states = state && [state];
+      const found =
         thread_id === undefined
-          ? inLists(index, counters, [own, ...others], filter, span)
-          : inThread(index, [own, 'thread', thread_id], filter, span);
-      return pageOf(places, { own, total, limit });
+          ? inLists(stores, [own, ...others], { agent_id, states, since })
+          : inThread(stores, [own], { thread_id, agent_id, states, since });
+      return pageOf(positionsIn(found, after), { own, total: found.total, limit });
     },
-    rows(lists, { thread_id, agent_id, states, since }) {
-      const isAll = agent_id === undefined && states === undefined;
-      const found = lists.flatMap((list): CountedList[] => {
-        if (thread_id !== undefined) return [{ prefix: [list, 'thread', thread_id], counter: undefined }];
-        if (isAll) return [{ prefix: [list, 'all'], counter: countOfAll(list) }];
-        return [...listsOf(index, list, { agent_id, states })];
-      });
-      const ranges = found.map(({ prefix }) => ({ prefix, ...(since !== undefined && { to: [0 - since] }) }));
-      const counts = found.map(({ counter }, at) =>
-        since === undefined && counter ? counters.get(counter) : index.count(ranges[at] ?? { prefix: [] }),
-      );
-      return { index, ranges, total: counts.reduce((sum, count) => sum + count, 0) };
+    rows(lists, { thread_id, ...filter }) {
+      return thread_id === undefined
+        ? inLists(stores, lists, filter)
+        : inThread(stores, lists, { thread_id, since: filter.since });
     },
   };
 };
 
-/** Moves a task from the counters of some lists to those of others. */
-const recount = (
-  counters: Counters,
-  batch: Batch,
-  scope: string,
-  now: IndexedTask,
-  then: IndexedTask | undefined,
-): void => {
-  const [lists, left] = [listsWith(scope, now.shared), then ? listsWith(scope, then.shared) : []];
-  for (const list of left) {
-    if (!lists.includes(list)) counters.add(batch, countOfAll(list), -1);
-    if (then) counters.add(batch, countOf(list, then.agent, then.state), -1);
-  }
-  for (const list of lists) {
-    if (!left.includes(list)) counters.add(batch, countOfAll(list), 1);
-    counters.add(batch, countOf(list, now.agent, now.state), 1);
-  }
-};
+type Stores = { index: Table<Row | string>; runIndex: RunIndex; counters: Counters };
 
 const pageOf = (
   found: Iterable<TaskPosition>,
@@ -155,6 +134,7 @@ type IndexedTask = {
   at: number;
   id: string;
   shared: boolean;
+  isRunning: boolean;
 };
 
 const placeOf = ({ run, changed_at, shared = false }: ListedTask): IndexedTask => ({
@@ -164,119 +144,157 @@ const placeOf = ({ run, changed_at, shared = false }: ListedTask): IndexedTask =
   at: changed_at,
   id: run.run_id,
   shared,
+  isRunning: run.status === 'running',
 });
+
+const isSamePlace = (a: IndexedTask, b: IndexedTask): boolean =>
+  a.agent === b.agent &&
+  a.state === b.state &&
+  a.at === b.at &&
+  a.shared === b.shared &&
+  a.isRunning === b.isRunning;
+
+const agentPlaces = (scope: string, { isRunning, shared, ...task }: IndexedTask): Placed<Row>[] =>
+  isRunning
+    ? []
+    : listsWith(scope, shared).map((list) => ({
+        list: listOfAgent(list, task.agent, task.state),
+        position: positionIn(list, scope, task),
+        value: true,
+      }));
+
+const otherPlaces = (scope: string, { isRunning, shared, ...task }: IndexedTask): Placed<Row>[] => {
+  if (isRunning) return [];
+  const { thread, agent, state } = task;
+  const places: Placed<Row>[] = listsWith(scope, shared).map((list) => ({
+    list: [list, 'all'],
+    position: positionIn(list, scope, task),
+    value: true,
+  }));
+  places.push({
+    list: [scope, 'thread', thread],
+    position: positionIn(scope, scope, task),
+    value: [agent, state],
+  });
+  return places;
+};
 
 /** Times are negated because keys are ascending and the latest time comes first. */
-const rowsOf = (
-  scope: string,
-  { agent, thread, state, at, id, shared }: IndexedTask,
-): [key: Key, whose: AgentState | true][] => {
-  const rows: [key: Key, whose: AgentState | true][] = [];
-  for (const list of listsWith(scope, shared)) {
-    const position = list === scope ? [0 - at, id] : [0 - at, id, scope];
-    rows.push([[list, 'all', ...position], true], [[list, 'agent', agent, state, ...position], true]);
-  }
-  rows.push([
-    [scope, 'thread', thread, 0 - at, id],
-    [agent, state],
-  ]);
-  return rows;
+const positionIn = (list: string, scope: string, { at, id }: Pick<IndexedTask, 'at' | 'id'>): Key =>
+  list === scope ? [0 - at, id] : [0 - at, id, scope];
+
+const listOfAgent = (list: string, agent: string, state: TaskState): Key => [list, 'agent', agent, state];
+
+type Found = List<Row | string>;
+
+type Filter = {
+  agent_id?: string | undefined;
+  states?: readonly TaskState[] | undefined;
+  since?: number | undefined;
 };
-
-const countOf = (scope: string, agent: string, state: TaskState): Key => [scope, 'tasks', agent, state];
-
-/** Agent names in keys have a prefix, so none equals this key. */
-const countOfAll = (scope: string): Key => [scope, 'tasks', 'all'];
-
-/** The latest tasks come first; `to` is the earliest time to include. */
-type Bounds = Pick<Span, 'after' | 'to'>;
-
-const boundsOf = ({ since }: TaskFilter, after: TaskPosition | undefined): Bounds => ({
-  ...(after && {
-    after: after.within === undefined ? [0 - after.at, after.id] : [0 - after.at, after.id, after.within],
-  }),
-  ...(since !== undefined && { to: [0 - since] }),
-});
-
-type Found = { places: Iterable<TaskPosition>; total: number };
 
 /** Finds the tasks of lists, of an agent, or in a state. */
-const inLists = (
-  index: Index,
-  counters: Counters,
-  names: readonly string[],
-  { agent_id, state, since }: TaskFilter,
-  span: Bounds,
-): Found => {
-  const counted = (prefix: Key, counter: Key): number =>
-    since === undefined ? counters.get(counter) : index.count({ prefix, to: [0 - since] });
-  const isAll = agent_id === undefined && state === undefined;
-  const lists = names.flatMap((name) =>
-    isAll
-      ? [{ prefix: [name, 'all'], counter: countOfAll(name) }]
-      : [...listsOf(index, name, { agent_id, states: state && [state] })],
-  );
-  const ranges = lists.map(({ prefix }) => ({ prefix, ...(span.after && { after: span.after }) }));
-  const rows = merge(ranges, (range) => keysIn(index, { ...span, ...range }));
-  return {
-    places: positionsOf(rows),
-    total: lists.reduce((sum, { prefix, counter }) => sum + counted(prefix, counter), 0),
-  };
-};
-
-const inThread = (index: Index, prefix: Key, { agent_id, state, since }: TaskFilter, span: Bounds): Found => {
+const inLists = (stores: Stores, names: readonly string[], { agent_id, states, since }: Filter): Found => {
+  const { index, runIndex, counters } = stores;
   const agent = agent_id === undefined ? undefined : indexed(agent_id);
-  const since_ = since !== undefined && { to: [0 - since] };
-  if (agent === undefined && state === undefined)
-    return { places: placesIn(index, { prefix, ...span }), total: index.count({ prefix, ...since_ }) };
-  const isWanted = (whose: AgentState | true): boolean =>
-    whose !== true &&
-    (agent === undefined || whose[0] === agent) &&
-    (state === undefined || whose[1] === state);
-  let total = 0;
-  for (const whose of index.values({ prefix, ...since_ })) if (isWanted(whose)) total += 1;
-  return { places: positionsOf(wantedIn(index, { prefix, ...span }, isWanted)), total };
+  const isAll = agent === undefined && states === undefined;
+  const prefixes = names.flatMap((name) =>
+    isAll ? [[name, 'all']] : [...listsOfAgents(index, name, agent, states)],
+  );
+  const countOf = (list: Key): number => (isAll ? countOfAll(counters, String(list[0])) : counters.get(list));
+  const running: Memory[] = [];
+  if (states === undefined || states.includes(STATE_OF_RUNNING))
+    for (const { key, agent: of } of runningTasks(runIndex, names, undefined))
+      if (agent === undefined || of === agent) running.push({ key, value: true });
+  return joined(index, { prefixes, since, running, ...(since === undefined && { countOf }) });
 };
 
-function* wantedIn(
-  index: Index,
-  span: Span,
-  isWanted: (whose: AgentState | true) => boolean,
-): Iterable<{ key: Key }> {
-  for (const { key, value } of index.entries(span))
-    if (isWanted(value)) yield { key: key.slice(span.prefix.length) };
-}
+/** The statuses of runs with rows in the lists of tasks. */
+const LISTED = ['created', 'waiting', 'done'] as const;
 
-const placesIn = (index: Index, span: Span): Iterable<TaskPosition> => positionsOf(keysIn(index, span));
+const countOfAll = (counters: Counters, list: string): number =>
+  LISTED.reduce((sum, status) => sum + counters.get(listOf(list, status)), 0);
 
-function* keysIn(index: Index, span: Span): Iterable<{ key: Key }> {
-  for (const key of index.keys(span)) yield { key: key.slice(span.prefix.length) };
-}
+type Memory = { key: Key; value: Row };
 
-function* positionsOf(rows: Iterable<{ key: Key }>): Iterable<TaskPosition> {
+type Parts = {
+  prefixes: readonly Key[];
+  since: number | undefined;
+  running: readonly Memory[];
+  /** Returns the length of a list that no time limits; otherwise rows are counted. */
+  countOf?: (list: Key) => number;
+};
+
+const joined = (index: Index, { prefixes, since, running, countOf }: Parts): Found => {
+  const all = withRows(index, running);
+  const whole = [...prefixes.map((prefix) => ({ prefix })), ...(running.length > 0 ? [all.range] : [])];
+  const ranges = whole.map((range) => (since === undefined ? range : { ...range, to: [0 - since] }));
+  const total = ranges.reduce((sum, range) => {
+    const isCounted = countOf && range.prefix !== all.range.prefix;
+    return sum + (isCounted ? countOf(range.prefix) : all.index.count(range));
+  }, 0);
+  return { index: all.index, ranges, total };
+};
+
+/** Finds the tasks of a thread. Of an agent or in a state, they are counted one by one. */
+const inThread = (
+  { index, runIndex }: Stores,
+  lists: readonly string[],
+  { thread_id, agent_id, states, since }: Filter & { thread_id: string },
+): Found => {
+  const running = runningTasks(runIndex, lists, thread_id).map(
+    ({ key, agent }): Memory => ({ key, value: [agent, STATE_OF_RUNNING] }),
+  );
+  const prefixes = lists.map((list): Key => [list, 'thread', thread_id]);
+  const found = joined(index, { prefixes, since, running });
+  if (agent_id === undefined && states === undefined) return found;
+  const agent = agent_id === undefined ? undefined : indexed(agent_id);
+  const isWanted = (row: Row | string): boolean =>
+    Array.isArray(row) &&
+    (agent === undefined || row[0] === agent) &&
+    (states === undefined || states.includes(row[1]));
+  const wanted: Memory[] = [];
+  for (const range of found.ranges)
+    for (const { key, value } of found.index.entries(range))
+      if (isWanted(value)) wanted.push({ key: key.slice(range.prefix.length), value: true });
+  wanted.sort((a, b) => compareKeys(a.key, b.key));
+  return joined(index, { prefixes: [], since, running: wanted });
+};
+
+/** The latest tasks come first. */
+function* positionsIn({ index, ranges }: Found, after: TaskPosition | undefined): Iterable<TaskPosition> {
+  const start = after && {
+    after: after.within === undefined ? [0 - after.at, after.id] : [0 - after.at, after.id, after.within],
+  };
+  const rows = merge(
+    ranges.map((range) => ({ ...range, ...start })),
+    (range) => keysIn(index, range),
+  );
   for (const { key } of rows) {
     const [at, id, within] = key;
     yield { at: 0 - Number(at), id: String(id), ...(within !== undefined && { within: String(within) }) };
   }
 }
 
+function* keysIn(index: Index, range: Range): Iterable<{ key: Key }> {
+  for (const key of index.keys(range)) yield { key: key.slice(range.prefix.length) };
+}
+
 /** Sorts after every agent, every state and every time. */
 const BEHIND = '~';
 
-type CountedList = { prefix: Key; counter: Key | undefined };
-
 /** Returns the matching lists that are not empty: one read for each, and one for each agent. */
-function* listsOf(
+function* listsOfAgents(
   index: Index,
-  scope: string,
-  { agent_id, states }: { agent_id: string | undefined; states: readonly TaskState[] | undefined },
-): Iterable<CountedList & { counter: Key }> {
-  const base: Key = [scope, 'agent'];
-  const agents = agent_id === undefined ? partsUnder(index, base) : [indexed(agent_id)];
-  for (const agent of agents) {
+  list: string,
+  agent: string | undefined,
+  states: readonly TaskState[] | undefined,
+): Iterable<Key> {
+  const base: Key = [list, 'agent'];
+  for (const each of agent === undefined ? partsUnder(index, base) : [agent]) {
     // This part of a key is a state, as it was written.
-    const found = states ?? (partsUnder(index, [...base, agent]) as Iterable<TaskState>);
-    for (const each of found) yield { prefix: [...base, agent, each], counter: countOf(scope, agent, each) };
+    const found = states ?? (partsUnder(index, [...base, each]) as Iterable<TaskState>);
+    for (const state of found) yield listOfAgent(list, each, state);
   }
 }
 
