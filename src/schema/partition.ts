@@ -66,10 +66,27 @@ export const isListOfPartitions = (scope: string): boolean =>
  * so none of them finds a row twice.
  */
 export const listsWith = (partition: string, isShared: boolean): readonly string[] => {
-  if (!isReservedScope(partition)) return isShared ? [partition, sharedIn(partition)] : [partition];
-  const base = baseOf(partition);
-  return isShared ? [ownedIn(base), sharedIn(base)] : [partition, ownedIn(base)];
+  // A commit names the lists of one partition for each of its records.
+  if (last.partition !== partition) last = namesFor(partition);
+  return isShared ? last.shared : last.hidden;
 };
+
+type Names = {
+  partition: string;
+  /** The lists of what is shared. */
+  shared: readonly string[];
+  hidden: readonly string[];
+};
+
+const namesFor = (partition: string): Names => {
+  const base = baseOf(partition);
+  const shared = sharedIn(base);
+  return isReservedScope(partition)
+    ? { partition, shared: [ownedIn(base), shared], hidden: [partition, ownedIn(base)] }
+    : { partition, shared: [partition, shared], hidden: [partition] };
+};
+
+let last: Names = namesFor('');
 
 /** Most users have neither character in their names, and each request names a partition several times. */
 const SPECIAL = /[%~]/;

@@ -63,8 +63,12 @@ export const writable = (key: Key): Key => {
   throw new RangeError(`a key of ${bytes} bytes cannot be stored; at most ${MAX_KEY_BYTES} bytes`);
 };
 
-export const isSameKey = (a: Key, b: Key): boolean =>
-  a.length === b.length && a.every((part, index) => part === b[index]);
+export const isSameKey = (a: Key, b: Key): boolean => {
+  if (a.length !== b.length) return false;
+  // The last parts differ most often.
+  for (let at = a.length - 1; at >= 0; at -= 1) if (a[at] !== b[at]) return false;
+  return true;
+};
 
 /** Compares keys in the order of a table. Parts at the same position have the same type. */
 export const compareKeys = (a: Key, b: Key): number => {

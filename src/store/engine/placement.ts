@@ -49,11 +49,15 @@ const recount = (counters: Counters, batch: Batch, after: AnyPlace[], before: An
 
 type AnyPlace = Place<Value>;
 
-const hasPlace = (places: readonly AnyPlace[], place: AnyPlace): boolean =>
-  places.some((other) => isSamePlace(other, place));
+const hasPlace = (places: readonly AnyPlace[], place: AnyPlace): boolean => {
+  for (const other of places) if (isSamePlace(other, place)) return true;
+  return false;
+};
 
-const hasList = (places: readonly AnyPlace[], place: AnyPlace): boolean =>
-  places.some((other) => isSameKey(other.list, place.list));
+const hasList = (places: readonly AnyPlace[], { list }: AnyPlace): boolean => {
+  for (const other of places) if (isSameKey(other.list, list)) return true;
+  return false;
+};
 
 const isSamePlace = (a: AnyPlace, b: AnyPlace): boolean =>
   isSameKey(a.position, b.position) && isSameKey(a.list, b.list) && isSameValue(a.value, b.value);
