@@ -1,4 +1,5 @@
-import { createServer } from 'node:net';
+import { createServer, isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { Unavailable } from '../schema/outcome.ts';
 import type { Answer } from './answer.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
@@ -137,10 +138,27 @@ const findFreePort = (host: string): Promise<number> =>
     });
   });
 
+const WILDCARDS: readonly string[] = ['0.0.0.0', '::'];
+
+/** Whether an address belongs to this host. A name has been resolved by then. */
+const isOfThisHost = (host: string): boolean =>
+  isIP(host) === 0 ||
+  WILDCARDS.includes(host) ||
+  host.startsWith('127.') ||
+  Object.values(networkInterfaces()).some((own) => own?.some(({ address }) => address === host));
+
+/** Ports below need privileges on most systems. */
+const UNPRIVILEGED = 1024;
+
+const reasonOf = (address: ListenAddress): string => {
+  if ('path' in address) return 'the folder does not exist or is not writable';
+  if (!isOfThisHost(address.host)) return 'the address does not belong to this host';
+  const isPrivileged = address.port > 0 && address.port < UNPRIVILEGED;
+  const problem = isPrivileged ? 'the port is in use or needs privileges' : 'the address is in use';
+  return `${problem}: choose another port, or 0 for any free one`;
+};
+
 export const cannotListen = (address: ListenAddress, cause?: unknown): Unavailable => {
-  const reason =
-    'path' in address
-      ? 'the folder does not exist or is not writable'
-      : 'the address is in use or does not belong to this host';
+  const reason = reasonOf(address);
   return new Unavailable(`cannot listen on ${nameOf(address)}: ${reason}`, { cause });
 };

@@ -36,7 +36,7 @@ t.test('names an address that is in use', async (t) => {
   const second = await serve(t, routes);
   t.strictSame(await first.server.listen(LISTENER, { host: '127.0.0.1', port }), { port });
   await t.rejects(second.server.listen(LISTENER, { host: '127.0.0.1', port }), {
-    message: `cannot listen on 127.0.0.1:${port}: the address is in use or does not belong to this host`,
+    message: `cannot listen on 127.0.0.1:${port}: the address is in use: choose another port, or 0 for any free one`,
   });
 });
 

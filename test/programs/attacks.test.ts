@@ -354,10 +354,10 @@ testOnEach(t, 'rejects an address that is in use', async (t, server) => {
   const port = Number(new URL(listening.url).port);
   await t.rejects(listen(t, server, undefined, { host: '127.0.0.1', port }), {
     name: 'Unavailable',
-    message: `cannot listen on 127.0.0.1:${port}: the address is in use or does not belong to this host`,
+    message: `cannot listen on 127.0.0.1:${port}: the address is in use: choose another port, or 0 for any free one`,
   });
   await t.rejects(listen(t, server, undefined, { host: '192.0.2.1', port: 0 }), {
-    message: 'cannot listen on 192.0.2.1:0: the address is in use or does not belong to this host',
+    message: 'cannot listen on 192.0.2.1:0: the address does not belong to this host',
   });
   listening.close();
   await listen(t, server, undefined, { host: '127.0.0.1', port });

@@ -137,7 +137,7 @@ testOnEach(t, 'listens only if configured, and only on an address of this host',
     await t.test('of another service', async (t) => {
       await t.rejects(
         startTroupe(t, { settings: { inspection_addr: taken, http_server: server } }),
-        /cannot listen on 127.0.0.1:\d+: the address is in use or does not belong to this host/,
+        /cannot listen on 127.0.0.1:\d+: the address is in use: choose another port, or 0 for any free one/,
       );
     });
   });
