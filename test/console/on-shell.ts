@@ -40,6 +40,8 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     await dialog(page, 'Admin token required').waitFor();
     t.equal(await page.getByRole('dialog').count(), 1);
     t.equal(await page.locator('input[type="password"]').count(), 1);
+    t.equal(await page.getByRole('dialog').getByRole('textbox').count(), 0, 'no name is asked yet');
+    t.equal(await page.getByRole('button', { name: 'Clear stored token' }).count(), 0);
     await page
       .getByRole('button', { name: /currently Token missing/, includeHidden: true })
       .waitFor({ state: 'attached' });
@@ -335,6 +337,22 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     t.equal(await page.getByTestId('toast-error').count(), 1);
     const place = await page.getByTestId('toast-error').boundingBox();
     t.ok(place && place.x > 1280 / 2, 'messages are at the right, away from the sidebar');
+  });
+
+  t.test('shows the link of the current screen in a sidebar that scrolls', async (t) => {
+    const { page, load } = await house.visit(t, { viewport: { width: 1280, height: 500 } });
+    const nav = page.getByRole('navigation', { name: 'Screens' });
+    for (const [path, name] of [
+      ['/system', 'System'],
+      ['/', 'Dashboard'],
+    ] as const) {
+      await load(path);
+      const link = await nav.getByRole('link', { name, exact: true }).boundingBox();
+      const frame = await nav.boundingBox();
+      const isInside = link && frame && link.y >= frame.y && link.y + link.height <= frame.y + frame.height;
+      t.ok(isInside, `${name} at ${link?.y} of ${frame?.height}`);
+    }
+    t.equal(await page.evaluate('document.documentElement.scrollTop'), 0, 'the page does not scroll');
   });
 
   t.test('restores the list from its address', async (t) => {

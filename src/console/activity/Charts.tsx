@@ -174,6 +174,7 @@ const useCharts = (props: ChartsProps): readonly Chart[] => {
   });
   const measured = (values: readonly number[]) =>
     values.map((value, index) => (points[index]?.inference_count === 0 ? undefined : value));
+  const latency = (ms: number): string => (total.inference_count === 0 ? '—' : format.duration(ms));
   const share = format.percent(shareOf(total.failed_runs, all));
   return [
     {
@@ -188,14 +189,14 @@ const useCharts = (props: ChartsProps): readonly Chart[] => {
     },
     {
       title: t('latency'),
-      figure: format.duration(total.p95_inference_duration_ms),
+      figure: latency(total.p95_inference_duration_ms),
       more: <span className="quiet">{t('inferences', { count: total.inference_count })}</span>,
       change: [total.p95_inference_duration_ms, before?.p95_inference_duration_ms],
       look: 'band',
       format: format.duration,
       times,
       series: (['p50', 'p95'] as const)
-        .map((name) => series(name, format.duration, (one) => one[`${name}_inference_duration_ms`]))
+        .map((name) => series(name, latency, (one) => one[`${name}_inference_duration_ms`]))
         .map((one) => ({ ...one, values: measured(one.values) })),
     },
     cost,

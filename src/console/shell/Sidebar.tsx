@@ -1,5 +1,5 @@
 import { Link, useRouterState } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useIdentity } from '../data/identity.ts';
 import { mayUse } from '../data/principal.ts';
 import { useResource } from '../data/queries.ts';
@@ -40,12 +40,29 @@ const NavLink = (props: { screen: Screen; isHere: boolean; badge: Badge | undefi
 const isUnder = (path: string, screen: string): boolean =>
   screen === '/' ? path === '/' : path === screen || path.startsWith(`${screen}/`);
 
+/** Scrolls the links so that the one of the current screen is visible; the page itself stays in place. */
+const showCurrent = (nav: HTMLElement | null): void => {
+  const link = nav?.querySelector('[aria-current="page"]');
+  if (!nav || !link) return;
+  const frame = nav.getBoundingClientRect();
+  const { top, bottom } = link.getBoundingClientRect();
+  if (bottom > frame.bottom) nav.scrollTop += bottom - frame.bottom;
+  else if (top < frame.top) nav.scrollTop -= frame.top - top;
+};
+
 const Nav = ({ screens }: { screens: readonly Screen[] }) => {
   const t = useTexts(shellTexts);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const badges = useBadges();
+  const frame = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the path decides which link is the current one.
+  useEffect(() => showCurrent(frame.current), [path]);
   return (
-    <nav style={{ flex: 1, overflowY: 'auto', padding: '2px 8px 8px' }} aria-label={t('shell.nav')}>
+    <nav
+      ref={frame}
+      style={{ flex: 1, overflowY: 'auto', padding: '2px 8px 8px' }}
+      aria-label={t('shell.nav')}
+    >
       {GROUPS.map((group) => {
         const own = screens.filter(({ nav }) => nav?.group === group);
         if (own.length === 0) return null;

@@ -100,6 +100,8 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
   const stored = useAtom(token);
   const [entered, setEntered] = useState('');
   const [name, setName] = useState(operator.get());
+  /** A name for the audit log is not asked before the first screen. */
+  const isFirst = isRefused && stored === '';
   const { isChecking, hasRejected, check, cancel } = useTokenCheck();
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
@@ -131,18 +133,22 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
             cancel();
           }}
         />
-        <InputField
-          label={t('token.operator')}
-          hint={t('token.operatorHint')}
-          readOnly={isChecking}
-          value={name}
-          onChange={setName}
-        />
+        {!isFirst && (
+          <InputField
+            label={t('token.operator')}
+            hint={t('token.operatorHint')}
+            readOnly={isChecking}
+            value={name}
+            onChange={setName}
+          />
+        )}
         <OtherWays />
         <DialogActions>
-          <Button data-start tone="quiet" onClick={clear}>
-            {t('token.clear')}
-          </Button>
+          {stored !== '' && (
+            <Button data-start tone="quiet" onClick={clear}>
+              {t('token.clear')}
+            </Button>
+          )}
           <Button onClick={cancelToken}>{own('cancel')}</Button>
           <Button type="submit" tone="primary" disabled={entered.trim() === '' || isChecking}>
             {t('token.save')}
