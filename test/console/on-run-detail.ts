@@ -153,7 +153,8 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await page.getByTestId(`run-row-${run_id}`).click();
     const notice = page.getByRole('alert').filter({ hasText: 'Inference 1 failed after 2 attempts' });
     await notice.getByText('unauthorized: the key is wrong').waitFor();
-    t.equal(await notice.getByRole('link', { name: 'Open providers' }).getAttribute('href'), '/providers');
+    const provider = notice.getByRole('link', { name: 'Open provider test' });
+    t.equal(await provider.getAttribute('href'), '/providers?edit=test', 'the one that refused the key');
     const timeline = page.getByTestId('run-timeline');
     await timeline.getByRole('button', { name: /^Inference attempt 1, / }).click();
     const panel = page.getByTestId('span-panel');
