@@ -68,6 +68,16 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     t.ok(asked.some((one) => one.includes('import-dialogue')));
   });
 
+  t.test('runs test cases without recorded completions on models', async (t) => {
+    const { page, go } = await house.visit(t);
+    const fixtures = [{ id: 'f', user_input: 'Hello' }];
+    await call('POST', '/v1/eval/datasets', { id: 'unrecorded', spec: { description: '', fixtures } });
+    await go('/datasets/unrecorded');
+    await page.getByText('Choose at least one model').waitFor();
+    t.equal(await page.getByRole('combobox', { name: 'Answers' }).inputValue(), '1', 'live');
+    await call('DELETE', '/v1/eval/datasets/unrecorded');
+  });
+
   t.test('follows a running eval run and compares it once it has ended', async (t) => {
     const { page, go, asked, rest } = await house.visit(t);
     const fixtures = [{ id: 'f', user_input: 'Hello' }];

@@ -399,7 +399,7 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     });
 
     await go('/datasets/greetings');
-    await page.getByLabel('Answers').selectOption({ label: 'live models' });
+    await page.getByLabel('Answers', { exact: true }).selectOption({ label: 'live models' });
     await page.getByRole('checkbox', { name: 'default', exact: true }).check();
     await page.getByRole('button', { name: 'Run' }).first().click();
     await page.waitForURL(/\/eval-runs\/.+/);

@@ -42,7 +42,7 @@ const problemsOf = ({ failures }: Report, t: Translate): string =>
 const outcomeText = (report: Report, t: Translate): string => {
   const { runtime_failure, final_text } = report;
   if (statusOf(report) === 'unplayable') return redactText(String(runtime_failure?.message ?? ''));
-  return problemsOf(report, t) || redactText(final_text).replace(/[*`#|]+/g, '');
+  return problemsOf(report, t) || redactText(final_text).replace(/[*`#|]+|:?-{3,}:?/g, '');
 };
 
 /** The outcome of one side: its status, and why it failed or what it answered. */
@@ -51,9 +51,9 @@ const Outcome = ({ item }: { item: Item | undefined }) => {
   if (!item) return <span className="quiet">{t('absent')}</span>;
   const status = statusOf(item.report);
   return (
-    <>
+    <span className={css.outcome}>
       <Chip tone={STATUS_TONES[status]}>{t(status)}</Chip> {outcomeText(item.report, t)}
-    </>
+    </span>
   );
 };
 

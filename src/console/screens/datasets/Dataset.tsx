@@ -95,10 +95,15 @@ const ImportFile = ({ write }: { write: DatasetWrite }) => {
   );
 };
 
+/** Test cases without recorded completions can be executed by models only. */
+const usualMode = (asked: string | undefined, fixtures: DatasetRecord['spec']['fixtures']): string =>
+  asked === 'live' || (fixtures.length > 0 && !fixtures.some(isScriptable)) ? 'live' : 'scripted';
+
 const useRunStart = (id: string, dataset: DatasetRecord | undefined) => {
   const go = useGo();
   const [{ mode }] = useQueryState();
-  const [settings, setSettings] = useState<RunSettings>({ mode: mode === 'live' ? 'live' : 'scripted' });
+  const [chosen, setSettings] = useState<RunSettings>();
+  const settings: RunSettings = chosen ?? { mode: usualMode(mode, dataset?.spec.fixtures ?? []) };
   const [busy, work] = useWork();
   const ended = (useEvalRuns(id).data ?? []).filter((run) => !isRunning(run) && run.item_count > 0);
   const baselines = ended.filter(
