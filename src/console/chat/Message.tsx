@@ -55,7 +55,7 @@ const Retry = (props: { block: Extract<Block, { kind: 'retry' }>; context: CallC
   return (
     <div className="row tint alert" data-tone="warn" role="status">
       <Icon name={isTrying ? 'refresh' : 'warn'} size={14} />
-      <span dir="auto">
+      <span className="grow" dir="auto">
         {provider && `${provider}: `}
         {redactText(withoutPrefix(error))} ·{' '}
         {t(isTrying ? 'retry.trying' : 'retry.tried', { attempt, most: maxAttempts })}

@@ -6,6 +6,8 @@ import type { Stats } from './turn.ts';
 export const StatsBar = ({ stats }: { stats: Stats }) => {
   const t = useTexts(texts);
   const format = useFormat();
+  // Turns before the page was opened are not counted.
+  const unknown = stats.lastTurnMs === undefined ? '—' : t('unknown');
   const rows: [string, string, string?][] = [
     [t('stats.messages'), format.number(stats.messages)],
     [t('stats.calls'), format.number(stats.calls)],
@@ -15,7 +17,7 @@ export const StatsBar = ({ stats }: { stats: Stats }) => {
       stats.lastTurnMs === undefined ? '—' : format.compact(stats.inputTokens + stats.outputTokens),
       t('tokens', { input: format.number(stats.inputTokens), output: format.number(stats.outputTokens) }),
     ],
-    [t('stats.cost'), stats.costUsd === undefined ? t('unknown') : format.usd(stats.costUsd)],
+    [t('stats.cost'), stats.costUsd === undefined ? unknown : format.usd(stats.costUsd)],
   ];
   return (
     <dl className={css.stats}>

@@ -13,7 +13,7 @@ const measured = (
     ' ',
   );
 
-/** `812 ms`, `3.4 s`, `2 m 05 s`, `3 h 12 m`, `4 d 2 h` */
+/** `812 ms`, `3.4 s`, `2 m`, `2 m 05 s`, `3 h 12 m`, `4 d 2 h` */
 export const formatDuration = (ms: number, locale: Locale): string => {
   if (ms < 999.5) return measured(Math.round(ms), 'millisecond', locale);
   if (ms < 59_950) {
@@ -25,7 +25,8 @@ export const formatDuration = (ms: number, locale: Locale): string => {
   const two = (whole: string, rest: string): string => `${whole} ${rest}`;
   const padded = { minimumIntegerDigits: 2 };
   if (minutes < 60) {
-    return two(measured(minutes, 'minute', locale), measured(seconds % 60, 'second', locale, padded));
+    const whole = measured(minutes, 'minute', locale);
+    return seconds % 60 === 0 ? whole : two(whole, measured(seconds % 60, 'second', locale, padded));
   }
   if (hours < 24) {
     const whole = measured(hours, 'hour', locale);

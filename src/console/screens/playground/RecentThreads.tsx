@@ -56,7 +56,8 @@ export const RecentThreads = (props: {
                       {title ?? preview ?? shortId(id)}
                     </span>
                     <small className="cut soft">
-                      {agent_id} · <Ago at={updated_at} />
+                      {agent_id !== undefined && `${agent_id} · `}
+                      <Ago at={updated_at} />
                     </small>
                   </button>
                 </li>

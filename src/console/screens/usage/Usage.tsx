@@ -128,7 +128,8 @@ const Figures = ({ items, by }: { items: readonly UsageItem[]; by: readonly Prop
         column(
           t('figure.usd'),
           ({ usd }) => usd,
-          (usd) => format.usd(usd),
+          // The service cannot price models without a price, which are not free.
+          (usd) => (usd === 0 ? '—' : format.usd(usd)),
           'bar',
         ),
         column(t('figure.runs'), ({ runs }) => runs, format.number),
