@@ -1,4 +1,5 @@
 import {
+  fields,
   flag,
   type Guarded,
   isObject,
@@ -14,12 +15,8 @@ import {
 
 const Defaults = object({
   name: withDefault(text, ''),
-  base_url: optional(text),
-  key_optional: withDefault(flag, false),
-  key_url: optional(text),
-  docs_url: optional(text),
-  lists_models_on_request: withDefault(flag, false),
-  variant_of: optional(text),
+  ...fields(optional(text), 'base_url', 'key_url', 'docs_url', 'variant_of'),
+  ...fields(withDefault(flag, false), 'key_optional', 'lists_models_on_request'),
   options: withDefault(list(object({ name: text, is_secret: flag, choices: optional(list(text)) })), []),
 });
 export type Adapter = Guarded<typeof Defaults> & { id: string };
@@ -32,18 +29,8 @@ export const adapterOf = (defaults: JsonObject, id: string): Adapter => ({
 
 /** Shown first; all others follow on request. */
 export const FEATURED = [
-  'openai',
-  'anthropic',
-  'gemini',
-  'mistral',
-  'openrouter',
-  'groq',
-  'deepseek',
-  'xai',
-  'ollama',
-  'vllm',
-  'lmstudio',
-  'openai_compatible',
+  ...['openai', 'anthropic', 'gemini', 'mistral', 'openrouter', 'groq', 'deepseek', 'xai'],
+  ...['ollama', 'vllm', 'lmstudio', 'openai_compatible'],
 ];
 
 /** The only adapter without a default address that needs no other option. */

@@ -1,5 +1,14 @@
 import { mcpSegment } from '../../../schema/mcp-names.ts';
-import { type Guarded, isObject, list, object, optional, text, withDefault } from '../../data/guard.ts';
+import {
+  fields,
+  type Guarded,
+  isObject,
+  list,
+  object,
+  optional,
+  text,
+  withDefault,
+} from '../../data/guard.ts';
 import type { Diagnostic } from '../../data/resources.ts';
 
 /**
@@ -8,14 +17,10 @@ import type { Diagnostic } from '../../data/resources.ts';
  * provider registered by a program, may exist nevertheless.
  */
 
-const optionalTexts = optional(list(text));
-
 export const AgentSpec = object({
   id: text,
   model_id: optional(text),
-  delegates: optionalTexts,
-  allowed_tools: optionalTexts,
-  allowed_tool_patterns: optionalTexts,
+  ...fields(optional(list(text)), 'delegates', 'allowed_tools', 'allowed_tool_patterns'),
   endpoint: (value) => value,
 });
 export type AgentSpec = Guarded<typeof AgentSpec>;

@@ -24,7 +24,7 @@ const GaugeBar = ({ gauge }: { gauge: Gauge }) => {
   const words = unit === 'usd' ? t('counter.ofUsd', values) : t('counter.of', values);
   return (
     <span
-      className={css.gauge}
+      className="row"
       title={reserved > 0 ? t('counter.reserved', { amount: amount(reserved) }) : undefined}
     >
       <Bar share={share} tone={tone} />

@@ -1,4 +1,4 @@
-import { type Guarded, list, nullable, number, object, optional, text } from '../../data/guard.ts';
+import { fields, type Guarded, list, nullable, number, object, optional, text } from '../../data/guard.ts';
 import { invalidate } from '../../data/queries.ts';
 import { type Paged, pageOf } from '../../list/pages.ts';
 
@@ -9,25 +9,18 @@ export const KEYS = '/v1/keys';
 /** Grants with which keys can be created. */
 export const MAKES = ['keys', 'manage', 'act'] as const;
 
-const fields = {
-  id: text,
-  hint: text,
-  name: text,
-  user: text,
+const shape = {
+  ...fields(text, 'id', 'hint', 'name', 'user', 'state', 'created_by', 'actor'),
   grants: optional(list(text)),
-  state: text,
   created_at: number,
-  created_by: text,
-  expires_at: nullable(number),
-  last_used_at: nullable(number),
+  ...fields(nullable(number), 'expires_at', 'last_used_at'),
   last_used_ip: nullable(text),
-  actor: text,
 };
 
-export const ApiKey = object(fields);
+export const ApiKey = object(shape);
 export type ApiKey = Guarded<typeof ApiKey>;
 
-export const CreatedKey = object({ key: text, ...fields });
+export const CreatedKey = object({ key: text, ...shape });
 export type CreatedKey = Guarded<typeof CreatedKey>;
 
 const KeyPage = pageOf(ApiKey);

@@ -1,4 +1,5 @@
 import {
+  fields,
   flag,
   type Guarded,
   isObject,
@@ -22,12 +23,9 @@ import { say } from '../../i18n/locale.ts';
 import texts from './texts.json' with { type: 'json' };
 
 const Server = object({
-  id: text,
-  transport: text,
-  command: optional(text),
-  args: withDefault(list(text), []),
-  url: optional(text),
-  env_keys: withDefault(list(text), []),
+  ...fields(text, 'id', 'transport'),
+  ...fields(optional(text), 'command', 'url'),
+  ...fields(withDefault(list(text), []), 'args', 'env_keys'),
 });
 export type Server = Guarded<typeof Server>;
 
@@ -37,16 +35,11 @@ export const endpointOf = ({ transport, command = '', args, url = '' }: Server):
   transport === 'http' ? url : [command, ...args].join(' ');
 
 const Status = object({
-  connected: flag,
-  reconnecting: flag,
-  permanently_failed: flag,
-  consecutive_failures: number,
+  ...fields(flag, 'connected', 'reconnecting', 'permanently_failed'),
+  ...fields(number, 'consecutive_failures', 'transport_reconnect_count'),
+  ...fields(nullable(number), 'last_attempt_at', 'last_success_at', 'last_init_at'),
   last_error: nullable(text),
-  last_attempt_at: nullable(number),
-  last_success_at: nullable(number),
-  last_init_at: nullable(number),
   session_generation: withDefault(number, 0),
-  transport_reconnect_count: number,
   tools: withDefault(list(object({ name: text, description: nullable(text) })), []),
   left_out: withDefault(list(object({ name: text, reason: text })), []),
   changed_tools: withDefault(

@@ -1,6 +1,7 @@
 import { activeSkills, listedSkill } from '../../../schema/skill-text.ts';
 import {
   anyObject,
+  fields,
   flag,
   type Guarded,
   isObject,
@@ -16,14 +17,10 @@ import { type Spec, textOf } from '../../entry/entry.ts';
 /** Instructions that agents load when needed. */
 
 const Skill = object({
-  id: text,
-  name: text,
-  description: withDefault(text, ''),
-  when_to_use: withDefault(text, ''),
-  allowed_tools: withDefault(list(text), []),
-  paths: withDefault(list(text), []),
-  user_invocable: withDefault(flag, true),
-  model_invocable: withDefault(flag, true),
+  ...fields(text, 'id', 'name'),
+  ...fields(withDefault(text, ''), 'description', 'when_to_use'),
+  ...fields(withDefault(list(text), []), 'allowed_tools', 'paths'),
+  ...fields(withDefault(flag, true), 'user_invocable', 'model_invocable'),
   context: withDefault(text, 'inline'),
 });
 export type Skill = Guarded<typeof Skill>;

@@ -2,6 +2,7 @@ import { compileGlob, type Glob } from '../../../schema/glob.ts';
 import {
   anyObject,
   anything,
+  fields,
   type Guarded,
   isObject,
   type JsonObject,
@@ -21,8 +22,7 @@ import { type Schema, seen } from '../../schema-form/schema.ts';
 
 const Definition = object({
   id: text,
-  name: withDefault(text, ''),
-  description: withDefault(text, ''),
+  ...fields(withDefault(text, ''), 'name', 'description'),
   parameters_schema: withDefault(anyObject, {}),
   needs_run: optional(text),
 });
@@ -40,10 +40,8 @@ const Change = object({ key: text, scope: text, value: anything });
 export const Trial = object({
   status: text,
   data: anything,
-  message: optional(text),
-  content: optional(list(anyObject)),
-  parts: optional(list(anyObject)),
-  output: optional(text),
+  ...fields(optional(text), 'message', 'output'),
+  ...fields(optional(list(anyObject)), 'content', 'parts'),
   state: withDefault(list(Change), []),
   duration_ms: number,
   permission: optional(object({ behavior: text, decided_by: text, rule: optional(text) })),
@@ -63,10 +61,8 @@ export const agentsWithTools = recordsOf(
   'agents',
   object({
     id: text,
-    allowed_tools: optional(list(text)),
-    allowed_tool_patterns: optional(list(text)),
-    excluded_tools: optional(list(text)),
-    excluded_tool_patterns: optional(list(text)),
+    ...fields(optional(list(text)), 'allowed_tools', 'allowed_tool_patterns'),
+    ...fields(optional(list(text)), 'excluded_tools', 'excluded_tool_patterns'),
   }),
 );
 

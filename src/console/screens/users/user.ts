@@ -1,5 +1,6 @@
 import {
   anything,
+  fields,
   flag,
   type Guarded,
   isObject,
@@ -20,17 +21,13 @@ import { type Paged, pageOf } from '../../list/pages.ts';
 export const USERS = '/v1/users';
 
 export const User = object({
-  id: text,
-  scope: text,
-  kind: text,
-  name: optional(text),
-  email: optional(text),
+  ...fields(text, 'id', 'scope', 'kind'),
+  ...fields(optional(text), 'name', 'email'),
   grants: list(text),
   token_grants: withDefault(list(text), []),
   identity: anything,
   disabled: flag,
-  tokens_not_before: number,
-  created_at: number,
+  ...fields(number, 'tokens_not_before', 'created_at'),
   last_seen_at: nullable(number),
 });
 export type User = Guarded<typeof User>;
@@ -78,11 +75,9 @@ const SESSIONS = '/v1/sessions';
 const Session = object({
   id: text,
   user_agent: nullable(text),
-  ip: optional(text),
   created_at: number,
-  last_used_at: optional(number),
-  last_used_ip: optional(text),
-  expires_at: optional(number),
+  ...fields(optional(text), 'ip', 'last_used_ip'),
+  ...fields(optional(number), 'last_used_at', 'expires_at'),
   current: (value) => value === true,
 });
 export type Session = Guarded<typeof Session>;
