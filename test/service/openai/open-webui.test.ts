@@ -4,7 +4,7 @@ import { eventually } from '../troupe.ts';
 import { answered, type Chat, countRuns, say, startChat } from './chat.ts';
 
 /**
- * Requests in the form in which Open WebUI 0.12.4 sends them. It offers tools of its own to each model, sends calls and
+ * Requests in the form in which Open WebUI 0.12.4 sends them. It offers its tools to each model, sends calls and
  * results back with the history, and takes several kinds of tags in a text for the beginning of reasoning, which it does
  * not send back.
  */
@@ -119,7 +119,7 @@ t.test('a stopped answer of which it has the beginning continues its thread', as
   t.equal(next.headers.get('x-troupe-thread-id'), thread);
   const after = [...history, answered(next.content), say('last')];
   const last = await chat.stream({ ...CHAT, messages: after }, HEADERS);
-  t.equal(last.headers.get('x-troupe-thread-id'), thread, 'and so does the next answer');
+  t.equal(last.headers.get('x-troupe-thread-id'), thread, 'the next answer continues the thread too');
   const edited = [say('hi'), answered('one too'), say('next')];
   const other = await chat.stream({ ...CHAT, messages: edited }, HEADERS);
   t.not(other.headers.get('x-troupe-thread-id'), thread, 'an edited answer does not');
