@@ -10,6 +10,7 @@ import {
   clientCalls,
   endOfLeg,
   type FileLink,
+  type FinishReason,
   type LegEnd,
   type LegStatus,
   messagesOfLeg,
@@ -179,7 +180,7 @@ const begin = (state: State, run_id: string): string => {
   const { options } = state;
   state.head = headOf(options, completionId({ run_id, leg: options.leg }));
   state.reasoningHead = deltaHead(state.head, 'reasoning_content');
-  return chunk(state, { role: 'assistant', content: '', refusal: null });
+  return state.head + OPENING;
 };
 
 const headOf = ({ created, model, fingerprint, includesUsage }: LegOptions, id: string): string => {
@@ -195,8 +196,20 @@ const headOf = ({ created, model, fingerprint, includesUsage }: LegOptions, id: 
   return `data: ${JSON.stringify(fields).slice(0, -1)},`;
 };
 
-const chunk = ({ head }: State, delta: object, finish_reason: string | null = null): string =>
-  `${head}"choices":${JSON.stringify([{ index: 0, delta, logprobs: null, finish_reason }])}${CHUNK_END}`;
+const chunk = ({ head }: State, delta: object): string => head + choiceOf(delta);
+
+/** The part of a chunk after its head. */
+const choiceOf = (delta: object, finish_reason: FinishReason | null = null): string =>
+  `"choices":${JSON.stringify([{ index: 0, delta, logprobs: null, finish_reason }])}${CHUNK_END}`;
+
+const OPENING = choiceOf({ role: 'assistant', content: '', refusal: null });
+
+const ENDINGS: Readonly<Record<FinishReason, string>> = {
+  stop: choiceOf({}, 'stop'),
+  tool_calls: choiceOf({}, 'tool_calls'),
+  length: choiceOf({}, 'length'),
+  content_filter: choiceOf({}, 'content_filter'),
+};
 
 /** The text of a later step begins with a blank line. */
 const beginText = (state: State, delta: string): string => {
@@ -245,7 +258,7 @@ const lastChunks = (
 ): string => {
   const { head, options, spent } = state;
   const refused = refusal === null ? '' : chunk(state, { refusal });
-  const last = chunk(state, {}, finish_reason);
+  const last = head + ENDINGS[finish_reason];
   const usage = options.includesUsage
     ? `${head.replace('"usage":null,', '')}"choices":[],"usage":${JSON.stringify(usageBody(spent))}${CHUNK_END}`
     : '';

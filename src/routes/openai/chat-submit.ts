@@ -355,11 +355,15 @@ const admit = async (
   return accepted && { run_id: accepted.run_id, place };
 };
 
-const withFiles = (deps: SubmitDeps, call: ChatCall, found: Read): Read => ({
-  ...found,
-  input: { ...found.input, messages: acceptAll(deps, call, found.input.messages) },
-  ...(found.history && { history: acceptAll(deps, call, found.history) }),
-});
+/** Most requests have no references, and need no copy. @throws OpenAiError */
+const withFiles = (deps: SubmitDeps, call: ChatCall, found: Read): Read =>
+  call.request.references.size === 0
+    ? found
+    : {
+        ...found,
+        input: { ...found.input, messages: acceptAll(deps, call, found.input.messages) },
+        ...(found.history && { history: acceptAll(deps, call, found.history) }),
+      };
 
 /** Accepts references to files, those of an imported history included. @throws OpenAiError */
 const acceptAll = <Message extends Pick<ImportedMessage, 'content'>>(
