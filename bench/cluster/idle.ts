@@ -3,13 +3,14 @@ import type { Postgres } from '../../test/cluster/postgres.ts';
 import type { Context } from '../benchmark.ts';
 import type { Measured } from '../row.ts';
 import { startTroupe, stopAll } from '../servers.ts';
-import { usageFrom } from '../usage.ts';
+import { threadsRan } from '../usage.ts';
 import { startAlone } from './member.ts';
 import { startRecorder } from './recorder.ts';
 
 /** Statements and CPU time of an active member without requests, next to an embedded service. */
 
 const IDLE_MS = 20_000;
+const SHORT_MS = 500;
 /** The first seconds still compile and collect. */
 const SETTLE_MS = 5000;
 const MOST_STATEMENTS = 2;
@@ -23,10 +24,14 @@ export const measureIdle = async (context: Context, postgres: Postgres): Promise
   try {
     await pause(context.short ? 0 : SETTLE_MS);
     recorder.takeCount();
-    const [used, usedEmbedded] = [usageFrom(member.process.pid), usageFrom(embedded.process.pid)];
-    await pause(context.short ? context.roundMs(IDLE_MS) : IDLE_MS);
-    const { processor, elapsed } = used();
-    const beside = usedEmbedded();
+    const began = performance.now();
+    const ran = (): number[] => [member, embedded].map(({ process }) => threadsRan(process.pid));
+    const before = ran();
+    await pause(context.short ? SHORT_MS : IDLE_MS);
+    const elapsed = performance.now() - began;
+    const [value = Number.NaN, baseline = Number.NaN] = ran().map(
+      (ms, index) => ((ms - (before[index] ?? 0)) / elapsed) * 100,
+    );
     return [
       {
         metric: 'statements of an idle member',
@@ -39,12 +44,7 @@ export const measureIdle = async (context: Context, postgres: Postgres): Promise
         unit: '% of a core',
         baseline: 'embedded',
         aim: { of: 'value', most: MOST_CPU },
-        rounds: [
-          {
-            value: (processor / elapsed) * 100,
-            baseline: (beside.processor / beside.elapsed) * 100,
-          },
-        ],
+        rounds: [{ value, baseline }],
       },
     ];
   } finally {
