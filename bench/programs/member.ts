@@ -31,6 +31,7 @@ const front = createFront({
   secret: () => 'shared by the members of a benchmark',
   leaseMs: () => 0,
   reached() {},
+  allowsOrigin: () => false,
   bodyTimeoutMs: settings.body_timeout_ms,
   listener: { scheme: 'http', isLocal: server.boundary.isLocalListener },
   clock,

@@ -16,7 +16,15 @@ import type { Upstreams, UpstreamTls } from './upstream.ts';
 
 /** One request that is being forwarded, and the ways in which that ends. */
 
-export type Arrived = { res: WireResponse; head: Head; from: Origin; facts: ClientFacts; requestId: string };
+export type Arrived = {
+  res: WireResponse;
+  head: Head;
+  from: Origin;
+  facts: ClientFacts;
+  requestId: string;
+  /** The origin whose pages may read the response, or an empty text. */
+  origin: string;
+};
 
 export type ForwardMetrics = {
   /** Counts an attempt; with the seconds until the head of the response, if one arrived. */
@@ -90,10 +98,10 @@ export const isSafe = ({ method }: Forwarding): boolean => method === 'GET' || m
 
 export const fail = (forwarding: Forwarding, refused: Refused): void => {
   if (forwarding.isOver) return;
-  const { parts, res, method, requestId, body } = forwarding;
+  const { parts, res, method, requestId, origin, body } = forwarding;
   finish(forwarding);
   body?.discard();
-  res.cork(() => refuse({ res, method, requestId, member: parts.deps.name }, refused));
+  res.cork(() => refuse({ res, method, requestId, origin, member: parts.deps.name }, refused));
 };
 
 /** The response has begun, so a broken connection is the only sign of failure that the client can receive. */

@@ -35,6 +35,8 @@ export type FrontDeps = Omit<ForwardDeps, 'signatures'> & {
     /** If absent, any host is accepted. */
     acceptsHost?: HostCheck | undefined;
   };
+  /** Returns whether pages of an origin may read responses. */
+  allowsOrigin(origin: string): boolean;
   /** Returns the answer to a request that every member answers itself, such as for its health. */
   local?: ((req: WireRequest) => Answer | undefined) | undefined;
 };
@@ -103,10 +105,15 @@ const forward = ({ deps, forwarder }: Parts, { res, head, from }: Incoming): voi
       isHostAccepted: !acceptsHost || acceptsHost(host),
     }),
   };
-  forwarder.forward({ res, head, from, facts, requestId: requestIdOf(head) });
+  forwarder.forward({ res, head, from, facts, requestId: requestIdOf(head), origin: originIn(deps, head) });
 };
 
 const isAmbiguous = (head: Head): boolean => isMisframed({ lines: (name) => linesOf(head, name) });
+
+const originIn = ({ allowsOrigin }: FrontDeps, head: Head): string => {
+  const origin = linesOf(head, 'origin')[0] ?? '';
+  return allowsOrigin(origin) ? origin : '';
+};
 
 const requestIdOf = (head: Head): string => chooseRequestId(linesOf(head, 'x-request-id')[0] ?? '');
 
@@ -117,8 +124,14 @@ const receive = (parts: Parts, { res, head, from }: Incoming): void => {
     res.close();
     return;
   }
-  const reject = (refused: Refused): void =>
-    refuse({ res, method: head.method, requestId: requestIdOf(head), member: deps.name }, refused);
+  const to = {
+    res,
+    method: head.method,
+    requestId: requestIdOf(head),
+    member: deps.name,
+    origin: originIn(deps, head),
+  };
+  const reject = (refused: Refused): void => refuse(to, refused);
   const verified = from.from === 'network' ? verify(parts, head) : BY_PROGRAM;
   if (typeof verified === 'string') {
     reject({ status: 400, error: verified, isUntouched: true });

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { writeOrigin } from '../http/cors.ts';
 import { encode } from '../http/encode.ts';
 import { MEMBER_HEADER, UNTOUCHED_HEADER } from '../http/member-headers.ts';
 import type { WireResponse } from '../http/wire.ts';
@@ -19,12 +20,15 @@ type To = {
   requestId: string;
   /** The name of this member. */
   member: string;
+  /** The origin whose pages may read the response, or an empty text. */
+  origin: string;
 };
 
 /** Called in the callback of the request or in `cork`. */
-export const refuse = ({ res, method, requestId, member }: To, refused: Refused): void => {
+export const refuse = ({ res, method, requestId, member, origin }: To, refused: Refused): void => {
   const text = JSON.stringify({ error: refused.error });
   res.writeStatus(`${refused.status} ${STATUS_CODES[refused.status]}`);
+  writeOrigin(res, origin);
   res.writeHeader('x-request-id', requestId);
   res.writeHeader(MEMBER_HEADER, encode(member));
   if (refused.isUntouched) res.writeHeader(UNTOUCHED_HEADER, '1');

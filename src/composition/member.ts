@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { createFront } from '../cluster/front.ts';
 import { createMember } from '../cluster/member.ts';
 import type { Held, Member, MemberOptions, Served } from '../cluster/member-types.ts';
+import { createOriginCheck } from '../http/cors.ts';
 import { refuseUnseenData } from '../postgres/index.ts';
 import { createScratchFolder, type ScratchFolder } from '../processes/scratch-folder.ts';
 import { monotonic } from '../schema/clock.ts';
@@ -95,6 +96,7 @@ const frontOptions = ({ settings, clock, log, metrics, server: { boundary } }: P
     isLocal: boundary.isLocalListener,
     acceptsHost: hostCheckOf(settings, boundary.host),
   },
+  allowsOrigin: createOriginCheck(settings.AdminApiConfig.cors_allowed_origins),
   bodyTimeoutMs: settings.body_timeout_ms,
   clock,
   log,

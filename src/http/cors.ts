@@ -1,6 +1,8 @@
 import { isLoopback } from '../schema/loopback.ts';
+import { encode } from './encode.ts';
 import type { RequestHeaders } from './headers.ts';
 import { type Reply, reply } from './reply.ts';
+import type { WireResponse } from './wire.ts';
 
 /**
  * Cross-origin rules of the whole server (config.md 1.2). An origin is echoed only if it is listed, or if it is a
@@ -44,7 +46,7 @@ const ALLOW_HEADERS = [
   'x-stainless-timeout',
 ];
 
-export const EXPOSE_HEADERS = [
+const EXPOSE_HEADERS = [
   'x-trace-total-events',
   'x-trace-next-offset',
   'x-request-id',
@@ -70,6 +72,18 @@ const isOfThisMachine = (origin: string): boolean =>
 
 /** An origin as browsers serialize it. */
 const ORIGIN = /^https?:\/\/[a-z0-9.:[\]-]+$/;
+
+/**
+ * Writes the headers by which pages of an origin may read a response.
+ *
+ * @param origin the one that was allowed, or an empty text
+ */
+export const writeOrigin = (res: Pick<WireResponse, 'writeHeader'>, origin: string): void => {
+  res.writeHeader('vary', 'origin');
+  if (origin === '') return;
+  res.writeHeader('access-control-allow-origin', encode(origin));
+  res.writeHeader('access-control-expose-headers', EXPOSE_HEADERS);
+};
 
 export const isPreflight = (method: string, headers: RequestHeaders): boolean =>
   method === 'OPTIONS' &&

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { performance } from 'node:perf_hooks';
-import { EXPOSE_HEADERS } from './cors.ts';
+import { writeOrigin } from './cors.ts';
 import { encode, encodeBody } from './encode.ts';
 import type { ErrorForm } from './errors.ts';
 import { MEMBER_HEADER, UNTOUCHED_HEADER } from './member-headers.ts';
@@ -293,11 +293,7 @@ const writeHead = (
 ): void => {
   const { context, res, origin, confidential, cookies, processingHeader, seconds } = exchange;
   res.writeStatus(statusLine(status));
-  res.writeHeader('vary', 'origin');
-  if (origin !== '') {
-    res.writeHeader('access-control-allow-origin', encode(origin));
-    res.writeHeader('access-control-expose-headers', EXPOSE_HEADERS);
-  }
+  writeOrigin(res, origin);
   res.writeHeader('x-request-id', exchange.requestId);
   if (context.member !== undefined) res.writeHeader(MEMBER_HEADER, encode(context.member));
   if (exchange.isUntouched) res.writeHeader(UNTOUCHED_HEADER, '1');

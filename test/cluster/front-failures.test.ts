@@ -6,7 +6,7 @@ import { MOST_SOCKETS } from '../../src/cluster/forward.ts';
 import { route } from '../../src/http/route.ts';
 import { get, settle, when, wire } from '../http/serve.ts';
 import { freePort } from '../ports.ts';
-import { peerOf, startEntry, startOwner, startPair, type TestMember } from './fronts.ts';
+import { PAGE, peerOf, startEntry, startOwner, startPair, type TestMember } from './fronts.ts';
 
 /** Members that do not answer, do not serve, or die in the middle of a request. */
 
@@ -146,6 +146,19 @@ t.test('reports that no member can be reached, without an effect', async (t) => 
   t.strictSame(entry.results, ['unreachable', 'unreachable', 'unreachable', 'unreachable']);
   const head = wire(t, entry.port, get('/x', 'Connection: close').replace('GET', 'HEAD'));
   t.match(await head.until('\r\n\r\n'), / 503 /);
+});
+
+t.test('lets pages of allowed origins read its own errors', async (t) => {
+  const entry = await startEntry(t, 'entry');
+  const asked = async (origin: string, more = {}) => {
+    const { status, headers } = await fetch(entry.url, { headers: { origin, ...more } });
+    return [status, headers.get('vary'), headers.get('access-control-allow-origin')];
+  };
+  t.strictSame(await asked(PAGE), [503, 'origin', PAGE]);
+  t.strictSame(await asked('https://other.test'), [503, 'origin', null]);
+  t.strictSame(await asked(PAGE, { 'x-troupe-member': 'forged' }), [400, 'origin', PAGE]);
+  const { headers } = await fetch(entry.url, { headers: { origin: PAGE } });
+  t.match(headers.get('access-control-expose-headers'), /\bretry-after\b/);
 });
 
 t.test('sends a request to the member that becomes active', async (t) => {

@@ -10,6 +10,9 @@ import { LISTENER, type Served, type ServeOptions, serve } from '../http/serve.t
 
 export const SECRET = 'a secret that only members have, of 32 characters';
 
+/** Its pages may read responses. */
+export const PAGE = 'https://page.test';
+
 /** State of a member that tests change. */
 export type Known = {
   self: string | undefined;
@@ -51,6 +54,7 @@ const frontFor = (name: string, known: Known, given: Given) => {
     reached: (id, ok) => reached.push([id, ok]),
     bodyTimeoutMs: 60_000,
     listener: { scheme: 'http', isLocal: true },
+    allowsOrigin: (origin) => origin === PAGE,
     clock: { now: () => known.now },
     log: { warn: (event) => warnings.push(event) },
     metrics: {
