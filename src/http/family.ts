@@ -1,5 +1,6 @@
 import type { ErrorForm } from './errors.ts';
 import type { Needs } from './needs.ts';
+import type { Entry } from './origin.ts';
 import type { Route, RouteRequest } from './route.ts';
 
 /**
@@ -26,8 +27,10 @@ export type Family = {
   /**
    * Checks the host of a request before anything else, instead of the check of the server. Its error is sent to any
    * caller, and `check` then also checks the origin of the page.
+   *
+   * @param entry the listener of another member that accepted the request
    */
-  checkHost?(host: string | undefined): Error | undefined;
+  checkHost?(host: string | undefined, entry: Entry | undefined): Error | undefined;
   /** Header in which every response states its processing time, in milliseconds. */
   processingHeader?: string;
   /** Ignores superfluous slashes and percent-encoding in literals. */

@@ -140,13 +140,13 @@ const checkHost = ({ acceptsHost }: Pipeline, { found, from, headers }: Incoming
 /** Returns the route, or for a request that its family refuses, an endpoint that does so once its principal is known. */
 const findEndpoint = (
   { routing: { paths } }: Pipeline,
-  { exchange: { method }, found, req, path, headers: { get: header } }: Incoming,
+  { exchange: { method }, found, req, path, from, headers: { get: header } }: Incoming,
 ): Endpoint | undefined => {
   const route = found?.entry.endpoints.get(method);
   const family = found?.entry.family;
   if (!family) return route;
   const { path: label } = found.entry;
-  const foreignHost = family.checkHost?.(header('host'));
+  const foreignHost = family.checkHost?.(header('host'), entryOf(from));
   if (foreignHost) return failing(label, 'nothing', foreignHost);
   const problem = family.check?.({ query: req.getQuery() ?? '', header });
   if (problem) return failing(label, family.needs, problem);

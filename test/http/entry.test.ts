@@ -1,6 +1,9 @@
 import t, { type Test } from 'tap';
 import { z } from 'zod';
+import { plainErrors, Refusal } from '../../src/http/errors.ts';
+import type { Family } from '../../src/http/family.ts';
 import type { Entry } from '../../src/http/origin.ts';
+import { reply } from '../../src/http/reply.ts';
 import { route } from '../../src/http/route.ts';
 import { get, type ServeOptions, serve, wire } from './serve.ts';
 
@@ -18,8 +21,8 @@ const routes = [
 
 const ENTRY: Entry = { scheme: 'http', isLocalListener: true, isHostAccepted: true };
 
-const serveEntry = async (t: Test, entry: Partial<Entry>, options: ServeOptions = {}) => {
-  const served = await serve(t, routes, options);
+const serveEntry = async (t: Test, entry: Partial<Entry>, options: ServeOptions = {}, own = routes) => {
+  const served = await serve(t, own, options);
   served.server.answerWith((res, req) =>
     served.server.answer(res, req, { from: 'network', entry: { ...ENTRY, ...entry } }),
   );
@@ -52,6 +55,24 @@ t.test('accepts the hosts that the entry accepts', async (t) => {
 
   t.match(await requestText(t, accepted.port, 'elsewhere.test'), / 200 OK/);
   t.match(await requestText(t, refused.port), / 403 Forbidden[\s\S]*requests for the host 'localhost'/);
+});
+
+t.test('lets a family check the host by the entry', async (t) => {
+  const family: Family = {
+    path: '/origin',
+    needs: 'read',
+    routes,
+    errors: () => plainErrors,
+    refuse: () => reply(405),
+    checkHost: (host, entry) =>
+      entry?.isLocalListener ? new Refusal(403, `'${host}' is refused`) : undefined,
+  };
+  const serveFamily = (entry: Partial<Entry>) => serveEntry(t, entry, { families: [family] }, []);
+  const local = await serveFamily({});
+  const open = await serveFamily({ isLocalListener: false, isHostAccepted: false });
+
+  t.match(await requestText(t, local.port), / 403 Forbidden[\s\S]*'localhost' is refused/);
+  t.match(await requestText(t, open.port, 'elsewhere.test'), / 200 OK/);
 });
 
 t.test('admits requests without a credential as the listener of the entry does', async (t) => {

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap';
-import { createHostCheck } from '../../src/http/hosts.ts';
 import { createMcpEndpoint, type McpEndpoint } from '../../src/protocols/mcp/endpoint.ts';
-import { createCallerCheck } from '../../src/protocols/mcp/origin.ts';
+import { createCallerCheck, createHostChecks } from '../../src/protocols/mcp/origin.ts';
 import { mcpRoutes } from '../../src/routes/mcp/index.ts';
 import { serve } from '../http/serve.ts';
 import { startTroupe } from '../service/troupe.ts';
@@ -99,7 +98,7 @@ const serveFixtures = async (t: Test): Promise<string> => {
     addReader: () => () => {},
     settings: { mcp_session_idle_secs: 3600, mcp_session_max: 100 },
   });
-  const acceptsHost = createHostCheck({ listening: '127.0.0.1', names: [], publicUrls: [] });
+  const acceptsHost = createHostChecks({ listening: '127.0.0.1', names: [], publicUrls: [] });
   const families = [mcpRoutes(endpoint, createCallerCheck({ acceptsHost, origins: [] }), undefined)];
   const settings = { body_limit_bytes: 2 ** 21, sse_buffer_size: 1000 };
   const { url } = await serve(t, [], { families, settings });

@@ -1,4 +1,5 @@
-import { hostname } from '../../http/hosts.ts';
+import { createHostCheck, type HostCheck, hostname } from '../../http/hosts.ts';
+import type { Entry } from '../../http/origin.ts';
 import { isLoopback } from '../../schema/loopback.ts';
 import { forbidden, type McpError } from './errors.ts';
 
@@ -7,7 +8,8 @@ import { forbidden, type McpError } from './errors.ts';
  * `Host`. With DNS rebinding, a page has the same name in both, so both are checked.
  */
 export type CallerCheck = {
-  host(host: string | undefined): McpError | undefined;
+  /** @param entry the listener of another member that accepted the request */
+  host(host: string | undefined, entry: Entry | undefined): McpError | undefined;
   origin(host: string | undefined, origin: string | undefined): McpError | undefined;
 };
 
@@ -15,17 +17,15 @@ export const createCallerCheck = ({
   acceptsHost,
   origins,
 }: {
-  /** If undefined, any host is accepted. */
-  acceptsHost: ((host: string) => boolean) | undefined;
+  /** Returns whether requests by a listener may name a host. Without an entry, it is that of this process. */
+  acceptsHost(host: string, entry: Entry | undefined): boolean;
   /** Accepted in addition to the origins of localhost and of the requested host. */
   origins: readonly string[];
 }): CallerCheck => {
   const listed = new Set(origins.map((origin) => origin.toLowerCase().replace(/\/$/, '')));
   return {
-    host: (host = '') =>
-      acceptsHost && !acceptsHost(host)
-        ? forbidden('Host header is not allowed for this MCP endpoint')
-        : undefined,
+    host: (host = '', entry) =>
+      !acceptsHost(host, entry) ? forbidden('Host header is not allowed for this MCP endpoint') : undefined,
     origin(host = '', origin = undefined) {
       if (origin === undefined || listed.has(origin.toLowerCase())) return undefined;
       const from = hostOf(origin);
@@ -33,6 +33,23 @@ export const createCallerCheck = ({
       if (isLoopback(from) || from === hostname(host)) return undefined;
       return forbidden('Origin header is not allowed for this MCP endpoint');
     },
+  };
+};
+
+/**
+ * Returns the check of hosts for the listener of this process, and for those of other members: what a listener accepts
+ * depends on whether only clients on its host can connect.
+ */
+export const createHostChecks = ({
+  listening,
+  ...accepted
+}: Parameters<typeof createHostCheck>[0]): ((host: string, entry: Entry | undefined) => boolean) => {
+  const checkAt = (address: string): HostCheck =>
+    createHostCheck({ listening: address, ...accepted }) ?? (() => true);
+  const [own, local, open] = [checkAt(listening), checkAt('127.0.0.1'), checkAt('0.0.0.0')];
+  return (host, entry) => {
+    if (!entry) return own(host);
+    return entry.isLocalListener ? local(host) : open(host);
   };
 };
 

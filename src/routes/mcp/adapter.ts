@@ -1,10 +1,9 @@
 import type { Family } from '../../http/family.ts';
-import { createHostCheck } from '../../http/hosts.ts';
 import type { Route } from '../../http/route.ts';
 import { type AgentToolsDeps, createAgentTools } from '../../protocols/mcp/agents.ts';
 import { challengeTo } from '../../protocols/mcp/challenge.ts';
 import { createMcpEndpoint } from '../../protocols/mcp/endpoint.ts';
-import { createCallerCheck } from '../../protocols/mcp/origin.ts';
+import { createCallerCheck, createHostChecks } from '../../protocols/mcp/origin.ts';
 import type { SessionsDeps } from '../../protocols/mcp/sessions.ts';
 import { type StdioServing, serveStdio } from '../../protocols/mcp/stdio.ts';
 import { adminIn } from '../../schema/principal.ts';
@@ -51,7 +50,7 @@ export const createMcpAdapter = (deps: AdapterDeps): McpAdapter => {
   const provider = createAgentTools({ ...deps, published: agents });
   const endpoint = createMcpEndpoint({ ...deps, provider });
   const check = createCallerCheck({
-    acceptsHost: createHostCheck({
+    acceptsHost: createHostChecks({
       listening: deps.host,
       names: [...(settings.allowed_hosts ?? []), ...settings.mcp_allowed_hosts],
       publicUrls: [settings.a2a_public_base_url, settings.public_url],
