@@ -46,6 +46,8 @@ export type PostgresOptions = {
   tcp?: number;
   /** Settings of the server, such as `fsync: 'on'`. */
   settings?: Record<string, string>;
+  /** Variables of its process, in addition to those of this one. */
+  env?: Record<string, string>;
 };
 
 /** The part of a test that a server needs. */
@@ -73,7 +75,7 @@ export const startPostgres = async (t: Scope, options: PostgresOptions = {}): Pr
   const folder = mkdtempSync(join(tmpdir(), 'troupe-pg-'));
   const data = join(folder, 'data');
   const port = options.tcp ?? SOCKET_PORT;
-  const server = createServer(data, argumentsOf(data, port, options));
+  const server = createServer(data, argumentsOf(data, port, options), options.env);
   t.teardown(async () => {
     await server.end('SIGQUIT');
     rmSync(folder, { recursive: true, force: true });
@@ -146,7 +148,7 @@ export const giveTo = (user: string | undefined, folder: string): void => {
 };
 
 /** The process of the server, over all its starts. */
-const createServer = (data: string, args: readonly string[]) => {
+const createServer = (data: string, args: readonly string[], env: Record<string, string> = {}) => {
   let child: ChildProcess | undefined;
   let log = '';
 
@@ -157,7 +159,9 @@ const createServer = (data: string, args: readonly string[]) => {
   };
 
   const begin = async (): Promise<void> => {
-    const [command, rest] = unprivilegedCommand(pathOf('postgres'), args);
+    // The user that starts the server does not have them: libfaketime creates files by them.
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const [command, rest] = unprivilegedCommand('env', [...variables, pathOf('postgres'), ...args]);
     const started = spawn(command, rest, { cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
     child = started;
     log = '';

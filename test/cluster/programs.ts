@@ -1,5 +1,5 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { accessSync, constants, readdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** The programs of PostgreSQL and pgbouncer, and the user that executes them: a server refuses to run as root. */
@@ -31,6 +31,14 @@ const debianFolders = (): string[] => {
   }
 };
 
+const libraryFolders = (): string[] => {
+  try {
+    return readdirSync('/usr/lib').map((name) => join('/usr/lib', name));
+  } catch {
+    return [];
+  }
+};
+
 const pathFolders = (): string[] => (process.env.PATH ?? '').split(delimiter).filter(Boolean);
 
 /** The folder of the newest server of Debian, otherwise of the first one in PATH. */
@@ -48,6 +56,14 @@ export const NO_POSTGRES = serverFolder ? false : 'needs PostgreSQL: apt-get ins
 
 export const NO_PGBOUNCER =
   NO_POSTGRES || (pgbouncerFolder ? false : 'needs pgbouncer: apt-get install pgbouncer');
+
+/** The library that moves the clock of a process. */
+export const faketimeLibrary = libraryFolders()
+  .map((folder) => join(folder, 'faketime', 'libfaketime.so.1'))
+  .find((path) => existsSync(path));
+
+export const NO_FAKETIME =
+  NO_POSTGRES || (faketimeLibrary ? false : 'needs faketime: apt-get install faketime');
 
 export const pathOf = (program: 'initdb' | 'postgres' | 'psql' | 'pgbouncer'): string => {
   const folder = program === 'pgbouncer' ? pgbouncerFolder : serverFolder;
