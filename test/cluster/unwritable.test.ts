@@ -1,8 +1,4 @@
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { Members } from '../../src/schema/members.ts';
@@ -10,10 +6,11 @@ import { startGate } from '../crash/gate.ts';
 import { readThread } from '../crash/records.ts';
 import { ADMIN } from '../crash/service.ts';
 import { socketIn } from './pgbouncer.ts';
-import { giveTo, type Postgres, startPostgres } from './postgres.ts';
-import { NO_POSTGRES, serverUser } from './programs.ts';
+import { type Postgres, startPostgres } from './postgres.ts';
+import { NO_POSTGRES } from './programs.ts';
 import { startProxy } from './proxy.ts';
 import { becomes, createMembers, eventually, type Member } from './services.ts';
+import { mountSmallDisk, NO_SMALL_DISK } from './small-disk.ts';
 
 /** Services whose database does not take all that they write (cluster.md 19.3, checks 29 and 30). */
 
@@ -22,48 +19,13 @@ t.setTimeout(600_000);
 /** A database that has no space between `fill` and `free`. */
 type Disk = { postgres: Postgres; database: string; fill(): void; free(): void };
 
-const DISK_BYTES = 32 * 2 ** 20;
-/** Sizes of chunks that fill the disk to its last page. */
-const CHUNKS = [2 ** 20, 2 ** 16, 2 ** 12];
-
-const mount = (...args: string[]): boolean =>
-  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', ...args]).status === 0;
-
-const canMount = (): boolean => {
-  const folder = mkdtempSync(join(tmpdir(), 'troupe-disk-'));
-  const isMounted = mount(folder);
-  if (isMounted) spawnSync('umount', [folder]);
-  rmSync(folder, { recursive: true });
-  return isMounted;
-};
-
 /** All tables of the database are on a small file system. */
 const startSmallDisk = async (t: Test): Promise<Disk> => {
-  const folder = mkdtempSync(join(tmpdir(), 'troupe-disk-'));
-  t.teardown(() => {
-    spawnSync('umount', [folder]);
-    rmSync(folder, { recursive: true });
-  });
-  mount(folder);
-  giveTo(serverUser(), folder);
+  const disk = mountSmallDisk(t);
   const postgres = await startPostgres(t);
-  postgres.sql('postgres', `CREATE TABLESPACE small LOCATION '${folder}'`);
+  postgres.sql('postgres', `CREATE TABLESPACE small LOCATION '${disk.folder}'`);
   postgres.sql('postgres', 'CREATE DATABASE small TEMPLATE template0 TABLESPACE small');
-  const ballast = join(folder, 'ballast');
-  return {
-    postgres,
-    database: 'small',
-    fill() {
-      for (const bytes of CHUNKS) {
-        try {
-          for (;;) appendFileSync(ballast, Buffer.alloc(bytes));
-        } catch {
-          // No chunk of this size fits.
-        }
-      }
-    },
-    free: () => rmSync(ballast),
-  };
+  return { postgres, database: 'small', fill: disk.fill, free: disk.free };
 };
 
 /** The database reports an error for each row that matches a condition. */
@@ -92,7 +54,7 @@ const startRefusingDisk = async (t: Test): Promise<Disk> => {
 };
 
 const DISKS: readonly [name: string, skip: string | false, start: (t: Test) => Promise<Disk>][] = [
-  ['a full disk', NO_POSTGRES || (canMount() ? false : 'needs root, to mount a file system'), startSmallDisk],
+  ['a full disk', NO_POSTGRES || NO_SMALL_DISK, startSmallDisk],
   ['an error that reports a full disk', NO_POSTGRES, startRefusingDisk],
 ];
 

@@ -37,6 +37,9 @@ export type Service = {
   start(durability?: Durability): Promise<Started>;
   /** SIGKILL */
   kill(): Promise<void>;
+  /** SIGSTOP: the process does nothing until `resume`. */
+  suspend(): void;
+  resume(): void;
   /** Starts the service and kills it after this many ms, even during its start. */
   killStart(afterMs: number): Promise<void>;
   /** Sends SIGTERM. @throws unless the process exits with code 0 */
@@ -151,6 +154,8 @@ export const createService = async (t: Test, options: ServiceOptions = {}): Prom
     async kill() {
       await end('SIGKILL');
     },
+    suspend: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
     async killStart(afterMs) {
       const process = begin('process');
       const crashed = ended(process).then(() => 'ended');
