@@ -38,7 +38,7 @@ const TEXTS = {
     ),
   libreChat: ({ url, agentId, key = UNUSED }: Called) =>
     lines(
-      'version: 1.2.8',
+      'version: 1.3.17',
       'endpoints:',
       '  custom:',
       '    - name: Troupe',
