@@ -113,7 +113,7 @@ export const measurePosition = async ({ short, folder }: Context): Promise<Measu
       content: [{ type: 'text', text: `${index} ${TEXT}` }],
     }),
   );
-  const answers = { transcripts: store.transcripts, isThere: () => true, stoppedText: () => '' };
+  const answers = { transcripts: store.transcripts, isThere: () => true, answerText: () => '' };
   const costs: number[] = [];
   const calls = short ? 1 : 40;
   for (let round = 0; round < (short ? 1 : 9); round += 1) {

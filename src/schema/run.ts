@@ -211,6 +211,10 @@ export const Leg = z
         id: z.string(),
         digest: z.string().meta({ description: 'digest of the answers that the request repeats' }),
         asked: z.string().meta({ description: 'digest of the last message of its user' }),
+        behind: z.string().optional().meta({
+          description:
+            'digest of the answers in front of the last one, if the request continues the last one',
+        }),
       })
       .optional()
       .meta({ description: 'the chat of a front end that the request belongs to' }),

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { EndedLeg, ImportedMessage, LegBook } from '../../runtime/index.ts';
 import { type ContentBlock, textOf } from '../../schema/message.ts';
+import type { Leg } from '../../schema/run.ts';
 import type { Store, Transcript } from '../../store/index.ts';
 import { type FileLink, legText, messagesOfLeg } from './chat-leg.ts';
 import { waitsOf } from './waits.ts';
@@ -94,12 +95,16 @@ const findAnchors = (messages: readonly ImportedMessage[]): Anchor[] => {
   return anchors;
 };
 
-/** Returns the digest of the whole request, and of its last message of the user. */
-export const digestsOf = (messages: readonly ImportedMessage[]): { digest: string; asked: string } => {
-  const last = messages.findLast(({ role }) => role === 'user');
+/** Returns the digests that the run of a request keeps. */
+export const digestsOf = (messages: readonly ImportedMessage[]): Omit<NonNullable<Leg['chat']>, 'id'> => {
+  const question = messages.findLast(({ role }) => role === 'user');
+  const [before, last] = anchorsIn(messages).slice(-2);
+  const answer = last ?? before;
+  const continues = answer?.index === messages.length - 1;
   return {
-    digest: anchorsIn(messages).at(-1)?.digest ?? EMPTY,
-    asked: digestOfQuestion(last?.content),
+    digest: answer?.digest ?? EMPTY,
+    asked: digestOfQuestion(question?.content),
+    ...(continues && { behind: (last && before?.digest) ?? EMPTY }),
   };
 };
 
@@ -111,11 +116,9 @@ const MOST_LOOKUPS = 8;
 /** Rows of one digest that are compared. */
 const MOST_ROWS = 16;
 
-/** The key of a stopped answer behind this conversation. */
-const stoppedDigest = (before: string): string => digestOf(before, STOPPED);
-
-/** No answer, because answers are normalized. */
-const STOPPED = '\0 stopped';
+/** The keys of a stopped answer behind this conversation, and of the continuation of an answer behind it. */
+const stoppedDigest = (before: string): string => digestOf(before, '\0stopped');
+const continuedDigest = (before: string): string => digestOf(before, '\0continued');
 
 export type Position = { anchor: Anchor; transcript: Transcript };
 
@@ -123,15 +126,16 @@ export type Answers = {
   transcripts: Pick<Store['transcripts'], 'find'>;
   /** Returns whether the thread exists. */
   isThere(thread_id: string): boolean;
-  /** Returns the text of a stopped answer. */
-  stoppedText(transcript: Transcript): string;
+  /** Returns the text of the answer of the row. */
+  answerText(transcript: Transcript): string;
 };
 
 type OfChat = { scope: string; chat: string; agent_id: string };
 
 /**
  * Finds the last answer that this service gave. Of several equal ones, that of the same question counts, else the newest.
- * A client that stops an answer may know less of its text than was sent: its beginning counts as the answer.
+ * A client that stops an answer may know less of its text than was sent: its beginning counts as the answer. A client
+ * that lets an answer be continued appends the continuation to it: its end counts.
  */
 export const findPosition = (
   answers: Answers,
@@ -146,8 +150,14 @@ export const findPosition = (
     const before = anchors[index - 1]?.digest ?? EMPTY;
     const transcript =
       findRow(answers, { ...of, digest: anchor.digest }, anchor) ??
-      findRow(answers, { ...of, digest: stoppedDigest(before) }, anchor, (row) =>
-        answers.stoppedText(row).startsWith(anchor.text),
+      findRow(answers, { ...of, digest: stoppedDigest(before) }, anchor, (text) =>
+        text.startsWith(anchor.text),
+      ) ??
+      findRow(
+        answers,
+        { ...of, digest: continuedDigest(before) },
+        anchor,
+        (text) => text !== '' && anchor.text.endsWith(text),
       );
     if (transcript) return { anchor, transcript };
   }
@@ -155,23 +165,23 @@ export const findPosition = (
 };
 
 const findRow = (
-  { transcripts, isThere }: Answers,
+  { transcripts, isThere, answerText }: Answers,
   place: OfChat & { digest: string },
   { question }: Anchor,
-  fits: (row: Transcript) => boolean = () => true,
+  fits?: (text: string) => boolean,
 ): Transcript | undefined => {
   const [newest, ...others] = transcripts
     .find(place, MOST_ROWS)
-    .filter((row) => isThere(row.thread_id) && fits(row));
+    .filter((row) => isThere(row.thread_id) && (!fits || fits(answerText(row))));
   if (others.length === 0) return newest;
   const asked = digestOfQuestion(question);
   return [newest, ...others].find((each) => each?.asked === asked) ?? newest;
 };
 
-/** Returns the text of a stopped answer as it is compared. */
-export const createStoppedTexts =
+/** Returns the text of an answer as it is compared. */
+export const createAnswerTexts =
   ({ messages, stopped }: Pick<Store, 'messages' | 'stopped'>, fileLink: FileLink) =>
-  (scope: string, { thread_id, seq, stopped: answer }: Transcript): string => {
+  (scope: string, { thread_id, seq, answer }: Transcript): string => {
     if (!answer) return '';
     const { run_id, from_seq } = answer;
     const rows = Array.from(messages.ofRun(scope, thread_id, run_id, { from: from_seq + 1, to: seq }));
@@ -219,8 +229,10 @@ const transcriptsOf = (ended: EndedLeg, fileLink: FileLink) => {
   const place = { scope, chat: chat.id, agent_id };
   const transcript = { thread_id: run.thread_id, seq, asked: chat.asked, at };
   const rows = Array.from(digests, (digest) => ({ place: { ...place, digest }, transcript }));
-  if (!stopped) return rows;
-  const { run_id } = run;
-  const partial = { ...transcript, stopped: { run_id, from_seq: leg.seq } };
-  return [...rows, { place: { ...place, digest: stoppedDigest(chat.digest) }, transcript: partial }];
+  const compared = { ...transcript, answer: { run_id: run.run_id, from_seq: leg.seq } };
+  const keys = [
+    ...(stopped ? [stoppedDigest(chat.digest)] : []),
+    ...(chat.behind === undefined ? [] : [continuedDigest(chat.behind)]),
+  ];
+  return [...rows, ...keys.map((digest) => ({ place: { ...place, digest }, transcript: compared }))];
 };

@@ -7,7 +7,7 @@ import { invalidValue, threadBusy } from '../../protocols/openai/errors.ts';
 import { threadOfConversation } from '../../protocols/openai/ids.ts';
 import {
   type Answers,
-  createStoppedTexts,
+  createAnswerTexts,
   digestsOf,
   findPosition,
   type Position,
@@ -167,11 +167,11 @@ const continueChat = async (
   const scope = ownPartition(call.client.principal);
   await hangUps.ended(nameOfChat(scope, chat));
   const of = { scope, chat, agent_id: call.agent.spec.id };
-  const stoppedText = createStoppedTexts(store, deps.fileLink);
+  const answerTextIn = createAnswerTexts(store, deps.fileLink);
   const answers: Answers = {
     transcripts: store.transcripts,
     isThere: (thread_id) => store.threads.get(scope, thread_id)?.thread.resource_id === chat,
-    stoppedText: (transcript) => stoppedText(scope, transcript),
+    answerText: (transcript) => answerTextIn(scope, transcript),
   };
   const position = findPosition(answers, of, call.request.messages);
   if (!position) return startInChat(deps, call, { chat, attach });

@@ -16,8 +16,8 @@ export type Transcript = {
   seq: number;
   /** Digest of the message of the user that was answered. */
   asked: string;
-  /** A stopped answer, whose text the client may know in part: its run, and the message of the thread before it. */
-  stopped?: { run_id: string; from_seq: number };
+  /** An answer whose text is compared, because the client may know another part: its run, and the message before it. */
+  answer?: { run_id: string; from_seq: number };
   /** Milliseconds. */
   at: number;
 };

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { asks, hangs } from '../models.ts';
+import { asks, hangs, type Inference } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { answered, type Chat, countRuns, say, startChat } from './chat.ts';
 
@@ -143,4 +143,28 @@ t.test('the beginning of a stopped answer may end in an earlier step', async (t)
     t.equal(from, thread, text);
     t.match(JSON.stringify(troupe.models.requests.at(-1)?.request.messages), /did c1/);
   }
+});
+
+t.test('a continued answer, to which it appends the continuation, continues its thread', async (t) => {
+  const chat = await startChat(t);
+  const { steps } = chat.troupe.models;
+  const says =
+    (text: string): Inference =>
+    (sink) => {
+      sink.text(text);
+      return { stop: 'EndTurn' };
+    };
+  steps.push(says('one'), says(' two'), says(' three'));
+  const first = await chat.stream({ ...CHAT, messages: [say('hi')] }, HEADERS);
+  const thread = first.headers.get('x-troupe-thread-id');
+  for (const text of ['one', 'one two']) {
+    const more = await chat.stream({ ...CHAT, messages: [say('hi'), answered(text)] }, HEADERS);
+    t.equal(more.headers.get('x-troupe-thread-id'), thread, text);
+  }
+  const messages = [say('hi'), answered('one two three'), say('next')];
+  const next = await chat.stream({ ...CHAT, messages }, HEADERS);
+  t.equal(next.headers.get('x-troupe-thread-id'), thread);
+  const edited = [say('hi'), answered('one two four'), say('next')];
+  const other = await chat.stream({ ...CHAT, messages: edited }, HEADERS);
+  t.not(other.headers.get('x-troupe-thread-id'), thread, 'an edited answer is another one');
 });
