@@ -17,6 +17,7 @@ import {
 } from '../../src/console/activity/range.ts';
 import { modelsIn, toolsIn, unpriced } from '../../src/console/activity/stats.ts';
 import { AgentStats } from '../../src/console/data/resources.ts';
+import type { Say } from '../../src/console/i18n/locale.ts';
 import { textIn } from '../../src/console/i18n/texts.ts';
 import { type Known, knownOf, needsIn } from '../../src/console/screens/dashboard/needs.ts';
 import texts from '../../src/console/screens/dashboard/texts.json' with { type: 'json' };
@@ -130,8 +131,7 @@ t.test('adds up models and tools of several agents', async (t) => {
   ]);
 });
 
-const say = (key: keyof typeof texts, values?: Record<string, string | number>): string =>
-  textIn(texts, 'en', key, values);
+const say: Say<keyof typeof texts> = (key, values) => textIn(texts, 'en', key, values);
 
 const NOTHING: Known = {
   agents: [],

@@ -27,7 +27,7 @@ import { itemOf } from '../../src/console/fixtures/curate.ts';
 import { isScriptable } from '../../src/console/fixtures/dataset.ts';
 import { expectationsOf } from '../../src/console/fixtures/expectations.ts';
 import fixtureTexts from '../../src/console/fixtures/texts.json' with { type: 'json' };
-import { say } from '../../src/console/i18n/locale.ts';
+import { type Say, say } from '../../src/console/i18n/locale.ts';
 import { factsOf, refusedHostIn } from '../../src/console/remote/status.ts';
 import { problemsIn } from '../../src/console/schema-form/check.ts';
 import { loadExpressions } from '../../src/console/schema-form/expressions.ts';
@@ -566,8 +566,7 @@ t.test('checks the fields of a test case, and merges concurrent changes of it', 
 });
 
 t.test('states the expectations of a test case as sentences', async (t) => {
-  const tell = (key: keyof typeof fixtureTexts, values?: Record<string, string | number>): string =>
-    say(fixtureTexts, key, values);
+  const tell: Say<keyof typeof fixtureTexts> = (key, values) => say(fixtureTexts, key, values);
   t.strictSame(
     expectationsOf(
       {

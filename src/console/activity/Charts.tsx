@@ -132,13 +132,13 @@ const useCost = ({ stats: { agents, course }, before }: ChartsProps, end: number
   const usd = format.usd(total.cost_usd);
   const known = unknown.length > 0 ? t('cost.least', { usd }) : usd;
   return {
-    title: t(isLong ? 'cost.perDay' : 'cost'),
+    title: t(isLong ? 'cost.perDay' : 'common.cost'),
     note: unknown.length > 0 && (
       <ScreenLink to="/models" title={unknown.map(({ model }) => model).join(', ')}>
         {t('cost.unpriced', { count: unknown.length })}
       </ScreenLink>
     ),
-    figure: total.cost_usd === undefined ? t('cost.unknown') : known,
+    figure: total.cost_usd === undefined ? t('common.na') : known,
     change: [total.cost_usd ?? 0, before && (before.cost_usd ?? 0)],
     none: total.cost_usd === undefined ? t('cost.none') : undefined,
     look: 'bars',
@@ -146,7 +146,7 @@ const useCost = ({ stats: { agents, course }, before }: ChartsProps, end: number
     times: [...groups.map(([first]) => (first?.from ?? 0) * 1000), end],
     series: [
       {
-        label: t('cost'),
+        label: t('common.cost'),
         color: '--accent',
         values: groups.map((group) => group.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0)),
       },
@@ -178,7 +178,7 @@ const useCharts = (props: ChartsProps): readonly Chart[] => {
   const share = format.percent(shareOf(total.failed_runs, all));
   return [
     {
-      title: t('runs'),
+      title: t('common.runs'),
       figure: format.number(all),
       more: total.failed_runs > 0 && <span className="bad">{t('runs.failed', { share })}</span>,
       change: [all, before && runsIn(before)],

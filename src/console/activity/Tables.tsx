@@ -46,13 +46,13 @@ export const AgentTable = ({ stats }: { stats: Stats }) => {
       rows={stats.agents.filter((one) => runsIn(one) + one.inference_count > 0)}
       rowId={({ agent_id }) => agent_id}
       columns={(column) => [
-        column(t('agent'), ({ agent_id }) => agent_id, link('/agents/{id}/dashboard')),
-        column(t('runs'), runsIn, format.number, 'bar'),
+        column(t('common.agent'), ({ agent_id }) => agent_id, link('/agents/{id}/dashboard')),
+        column(t('common.runs'), runsIn, format.number, 'bar'),
         column(t('failed'), (one) => shareOf(one.failed_runs, runsIn(one)), share),
         column(t('time.p95'), (one) => one.p95_inference_duration_ms, format.duration),
         column(t('tokens'), tokensIn, format.compact),
         column(
-          t('cost'),
+          t('common.cost'),
           ({ cost_usd = -1 }) => cost_usd,
           (usd) => format.usd(usd < 0 ? undefined : usd),
         ),
@@ -80,8 +80,8 @@ export const ToolTable = ({ stats, isShort }: { stats: Stats; isShort?: boolean 
       rows={toolsIn(stats)}
       rowId={({ tool }) => tool}
       columns={(column) => [
-        column(t('tool'), ({ tool }) => tool, name),
-        column(t('calls'), ({ call_count }) => call_count, format.number, 'bar'),
+        column(t('common.tool'), ({ tool }) => tool, name),
+        column(t('common.calls'), ({ call_count }) => call_count, format.number, 'bar'),
         column(t('failed'), (one) => shareOf(one.failure_count, one.call_count), share),
         ...TIMES.filter((time) => !isShort || time === 'p95').map((time) =>
           column(t(`time.${time}`), (one) => one[`${time}_duration_ms`], format.duration),
@@ -96,23 +96,23 @@ export const ModelTable = ({ stats }: { stats: Stats }) => {
   const { format, share } = useCells();
   return (
     <Frame
-      title={t('models')}
+      title={t('common.models')}
       none={t('models.none')}
       rows={modelsIn(stats.agents)}
       rowId={({ provider_id, model }) => `${provider_id}/${model}`}
       columns={(column) => [
         column(
-          t('model'),
+          t('common.model'),
           ({ provider_id, model }) => `${provider_id}/${model}`,
           (name, { provider_id: id }) => (
             <ScreenLink to={`/providers?edit=${encodeURIComponent(id)}`}>{name}</ScreenLink>
           ),
         ),
-        column(t('calls'), ({ inference_count }) => inference_count, format.number, 'bar'),
+        column(t('common.calls'), ({ inference_count }) => inference_count, format.number, 'bar'),
         column(t('failed'), (one) => shareOf(one.error_count, one.inference_count), share),
         column(t('tokens'), tokensIn, format.compact),
         column(
-          t('cost'),
+          t('common.cost'),
           ({ cost_usd = -1 }) => cost_usd,
           (usd) => (usd < 0 ? t('cost.noPrice') : format.usd(usd)),
         ),

@@ -66,9 +66,14 @@ export const ActionCard = ({ part }: { part: CallPart }) => {
   const t = useTexts(texts);
   const action = actionOf(part);
   if (!action) return null;
+  const tone = action.kind === 'refused' ? 'error' : 'agent';
   return (
-    <section className={`stack inset ruled ${css.card}`} data-kind={action.kind}>
-      <h3>
+    <section
+      className="stack inset ruled"
+      style={{ background: `var(--${tone}-tint)` }}
+      data-kind={action.kind}
+    >
+      <h3 style={{ color: `var(--${tone})`, fontSize: 13 }}>
         {action.kind === 'published' ? t('action.published', { id: action.id }) : t(`action.${action.kind}`)}
       </h3>
       {action.kind === 'draft' && <Draft spec={action.spec} problems={action.problems} />}

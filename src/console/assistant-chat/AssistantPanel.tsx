@@ -26,8 +26,10 @@ export default function Panel() {
   }, []);
   return (
     <div className={`column ${css.panel}`} role="dialog" aria-label={t('title')} ref={panel}>
-      <header className={`row bar ${css.head}`}>
-        <h2 className="grow">{t('title')}</h2>
+      <header className="row bar" style={{ minHeight: 'var(--bar)' }}>
+        <h2 className="grow" style={{ fontSize: 13 }}>
+          {t('title')}
+        </h2>
         <ConversationTools talk={talk} />
         <IconButton small icon="external" label={t('page')} onClick={() => go('/assistant')} />
         <IconButton small icon="close" label={t('close')} onClick={() => setPanelOpen(false)} />

@@ -45,7 +45,7 @@ const Disabled = ({ assistant }: { assistant: AdminAssistant }) => {
         actions={
           <>
             <ScreenLink to="/providers">{t('disabled.providers')}</ScreenLink>
-            <ScreenLink to="/models">{t('disabled.models')}</ScreenLink>
+            <ScreenLink to="/models">{t('common.models')}</ScreenLink>
           </>
         }
       >

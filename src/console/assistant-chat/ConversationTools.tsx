@@ -12,7 +12,7 @@ export const ConversationTools = ({ talk }: { talk: Talk & { begin(): void } }) 
   return (
     <>
       <CopyButton text={() => redactText(transcriptOf(talk.messages))} label={t('copy')} />
-      <IconButton small icon="refresh" label={t('new')} onClick={talk.begin} />
+      <IconButton small icon="refresh" label={t('common.newChat')} onClick={talk.begin} />
     </>
   );
 };

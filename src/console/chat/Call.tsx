@@ -127,7 +127,7 @@ const Approval = ({ id, isSeen, decide }: { id: string; isSeen: boolean; decide:
         small
         tone="primary"
         disabled={!isSeen}
-        title={isSeen ? undefined : t('approval.unseen')}
+        title={isSeen ? undefined : t('common.unread')}
         data-testid="sandbox-approval-allow"
         onClick={() => decide(id, true)}
       >

@@ -161,11 +161,11 @@ const Editor = (props: {
       ))}
       <DialogActions>
         <Button small onClick={props.onCancel}>
-          {t('message.cancel')}
+          {t('common.cancel')}
         </Button>
         {onFork && (
           <Button small disabled={isEmpty} title={t('message.fork.hint')} onClick={() => onFork(said)}>
-            {t('message.fork')}
+            {t('common.askInAFork')}
           </Button>
         )}
         <Button small tone="primary" disabled={isEmpty} onClick={() => props.onAsk(said)}>

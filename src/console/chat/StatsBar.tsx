@@ -7,17 +7,17 @@ export const StatsBar = ({ stats }: { stats: Stats }) => {
   const t = useTexts(texts);
   const format = useFormat();
   // Turns before the page was opened are not counted.
-  const unknown = stats.lastTurnMs === undefined ? '—' : t('unknown');
+  const unknown = stats.lastTurnMs === undefined ? '—' : t('common.na');
   const rows: [string, string, string?][] = [
-    [t('stats.messages'), format.number(stats.messages)],
-    [t('stats.calls'), format.number(stats.calls)],
+    [t('common.messages'), format.number(stats.messages)],
+    [t('common.toolCalls'), format.number(stats.calls)],
     [t('stats.lastTurn'), stats.lastTurnMs === undefined ? '—' : format.duration(stats.lastTurnMs)],
     [
       t('stats.tokens'),
       stats.lastTurnMs === undefined ? '—' : format.compact(stats.inputTokens + stats.outputTokens),
       t('tokens', { input: format.number(stats.inputTokens), output: format.number(stats.outputTokens) }),
     ],
-    [t('stats.cost'), stats.costUsd === undefined ? unknown : format.usd(stats.costUsd)],
+    [t('common.cost'), stats.costUsd === undefined ? unknown : format.usd(stats.costUsd)],
   ];
   return (
     <dl className={css.stats}>

@@ -29,7 +29,7 @@ const CaseFacts = ({ result, fixture }: { result: Result; fixture: Fixture | und
   return (
     <>
       {fixture && (
-        <Section title={t('item.input')}>
+        <Section title={t('common.input')}>
           <div className="well">{redactText(fixture.user_input)}</div>
         </Section>
       )}

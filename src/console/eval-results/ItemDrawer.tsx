@@ -108,9 +108,9 @@ export const ItemDrawer = (props: {
             [t('column.cost'), format.usd(report.cost_usd)],
             report.judge_cost_usd !== undefined && [t('item.judgeCost'), format.usd(report.judge_cost_usd)],
             [t('column.judge'), report.judge_score?.toFixed(2) ?? '—'],
-            [t('item.inferences'), format.number(report.inference_count)],
+            [t('common.inferences'), format.number(report.inference_count)],
             [
-              t('item.toolCalls'),
+              t('common.toolCalls'),
               `${format.number(report.tool_count)} (${format.number(report.tool_failures)})`,
             ],
           ]}

@@ -94,7 +94,7 @@ export const SideTotals = ({ sides }: { sides: readonly Side[] }) => {
         label={t('totals')}
         columns={[
           t('totals'),
-          t('total.rate'),
+          t('common.passRate'),
           t('passed'),
           t('failed'),
           ...(hasUnplayable ? [t('unplayable')] : []),
@@ -134,10 +134,10 @@ export const Breakdown = ({ items }: { items: readonly Item[] }) => {
         </Card>
       )}
       {uses.length > 0 && (
-        <Card title={t('tools.title')} flush>
+        <Card title={t('common.toolCalls')} flush>
           <FigureTable
-            label={t('tools.title')}
-            columns={[t('tools.tool'), t('tools.calls'), t('failed'), t('tools.fixtures')]}
+            label={t('common.toolCalls')}
+            columns={[t('common.tool'), t('common.calls'), t('failed'), t('tools.fixtures')]}
             rows={uses.map(({ agent, tool, calls, failures: failed, fixtures }) => ({
               key: `${agent} ${tool}`,
               name: (

@@ -66,7 +66,7 @@ const Form = ({ threadId, agentId, onClose, start: { question, seq, before } }: 
   return (
     <FormDialog
       title={t('title')}
-      confirm={t('go')}
+      confirm={t('common.askInAFork')}
       size={SIZE}
       isOff={said.trim() === '' && files.length === 0}
       act={ask}
@@ -86,7 +86,7 @@ const Form = ({ threadId, agentId, onClose, start: { question, seq, before } }: 
         <FileBlock key={file.url} file={file} />
       ))}
       <SelectField
-        label={t('agent')}
+        label={t('common.agent')}
         value={agent}
         options={[...new Set([agentId, ...agents])]}
         onChange={setAgent}

@@ -94,7 +94,7 @@ const Guide = ({ done, className }: { done: Done; className: string | undefined 
       flush
       actions={
         <Button small tone="quiet" icon="close" onClick={() => chooseGuide('dismissed')}>
-          {t('dismiss')}
+          {t('common.dismiss')}
         </Button>
       }
     >

@@ -91,10 +91,10 @@ const Replay = ({ run }: { run: Run }) => {
           {states}
         </code>
         <Button icon="refresh" disabled={!isOver} onClick={again}>
-          {t('watch.again')}
+          {t('common.replay')}
         </Button>
         <ScreenLink to={runHref(run.run_id)} className={buttonLook}>
-          {t('watch.open')}
+          {t('common.openRun')}
         </ScreenLink>
       </div>
     </>

@@ -16,7 +16,7 @@ import {
   type Zone,
 } from './format.ts';
 import type { Locale } from './language.ts';
-import { isKey, type Texts, textIn, type Values } from './texts.ts';
+import { type Common, isKey, type Texts, textIn, type Values } from './texts.ts';
 
 /** The language and the time zone of this console. */
 
@@ -54,10 +54,10 @@ export const setZone = (wanted: Zone): void => {
   zone.set(wanted);
 };
 
-export type Say<K extends string> = (key: K, values?: Values) => string;
+export type Say<K extends string> = (key: K | Common, values?: Values) => string;
 
 /** Translates outside of components, for example for a toast. */
-export const say = <K extends string>(texts: Texts<K>, key: K, values?: Values): string =>
+export const say = <K extends string>(texts: Texts<K>, key: K | Common, values?: Values): string =>
   textIn(texts, locale.get(), key, values);
 
 /** @example const t = useTexts(texts); … t('title') */

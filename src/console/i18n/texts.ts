@@ -1,12 +1,13 @@
 /**
- * Texts of the console in both of its languages. Each screen has its texts next to its code, in `texts.json`. A test
- * checks that each key has both languages and is used.
+ * Texts of the console in both of its languages. Each screen has its texts next to its code, in `texts.json`; those of
+ * several screens are next to this module. A test checks that each key has both languages and is used.
  *
  * `{name}` is replaced with a value. A text with plural forms is selected by `count` with `Intl.PluralRules`.
  */
 
 import { formatNumber } from './format.ts';
 import type { Locale } from './language.ts';
+import common from './texts.json' with { type: 'json' };
 
 export type Text = string | { one?: string | undefined; other: string };
 
@@ -15,13 +16,16 @@ export type Values = Record<string, string | number>;
 /** The English and the Chinese text of each key, as in `{ "title": ["Agents", "智能体"] }`. */
 export type Texts<K extends string = string> = Readonly<Record<K, readonly Text[]>>;
 
+export type Common = keyof typeof common;
+
 export const textIn = <K extends string>(
   texts: Texts<K>,
   locale: Locale,
-  key: K,
+  key: K | Common,
   values: Values = {},
 ): string => {
-  const [en = '', zhCN = en] = texts[key];
+  const all: Texts = { ...common, ...texts };
+  const [en = '', zhCN = en] = all[key] ?? [];
   const found = locale === 'en' ? en : zhCN;
   return filled(typeof found === 'string' ? found : formOf(found, locale, values.count), values, locale);
 };

@@ -37,7 +37,7 @@ export const BulkBar = <Row,>(props: {
         </Button>
       ))}
       <Button small icon="download" onClick={() => void save().catch(toastError)}>
-        {t('exportJson')}
+        {t('common.exportJson')}
       </Button>
       <Button small tone="quiet" onClick={props.onClear}>
         {t('clearSelection')}

@@ -163,7 +163,7 @@ export const FilterBar = ({ filters }: { filters: readonly Filter[] }) => {
             disabled={!filters.some(({ key }) => key in query)}
             onClick={() => remove(...filters)}
           >
-            {t('clearAll')}
+            {t('common.clearAll')}
           </Button>
         </Popover.Dropdown>
       </Popover>

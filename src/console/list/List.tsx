@@ -102,7 +102,10 @@ export const List = <Row,>(props: ListProps<Row>) => {
         />
       )}
       {listed.found.length === 0 ? (
-        <EmptyState title={t('noMatch')} actions={<Button onClick={clear}>{t('clearFilters')}</Button>}>
+        <EmptyState
+          title={t('common.noMatch')}
+          actions={<Button onClick={clear}>{t('clearFilters')}</Button>}
+        >
           {t('noMatchText')}
         </EmptyState>
       ) : (

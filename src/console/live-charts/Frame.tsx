@@ -114,7 +114,7 @@ export const Frame = (props: {
           onClick={() => setZoom(scale === whole ? undefined : whole)}
         />
       </div>
-      <Scroller ref={frame} label={t('chart')} className={css.frame}>
+      <Scroller ref={frame} label={t('common.statechart')} className={css.frame}>
         <div className="sheet" style={{ width: props.size.width * scale, height: props.size.height * scale }}>
           {props.children}
         </div>

@@ -75,10 +75,10 @@ export default function ThreadChart({ threadId }: { threadId: string }) {
   const run = useShownRun(threadId);
   return (
     <Card
-      title={t('thread.title')}
+      title={t('common.run')}
       flush
       className={css.card}
-      actions={run && <ScreenLink to={runHref(run.runId)}>{t('thread.open')}</ScreenLink>}
+      actions={run && <ScreenLink to={runHref(run.runId)}>{t('common.openRun')}</ScreenLink>}
     >
       {!chart && <SkeletonRows rows={4} />}
       {chart && run && <Moving key={run.runId} chart={chart} run={run} />}
@@ -88,7 +88,7 @@ export default function ThreadChart({ threadId }: { threadId: string }) {
           smallest={SMALLEST_COMPACT}
           bar={<span className="small">{t('thread.none')}</span>}
         >
-          <Chart chart={chart} label={t('thread.title')} />
+          <Chart chart={chart} label={t('common.run')} />
         </Frame>
       )}
     </Card>

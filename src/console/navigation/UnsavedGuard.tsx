@@ -10,7 +10,7 @@ export const DiscardDialog = (props: { onDiscard: () => void; onKeep: () => void
     <ConfirmDialog
       title={t('guard.title')}
       confirm={t('guard.discard')}
-      cancel={t('guard.keep')}
+      cancel={t('common.keepEditing')}
       onConfirm={props.onDiscard}
       onClose={props.onKeep}
     >

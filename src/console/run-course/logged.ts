@@ -1,6 +1,7 @@
 import { list } from '../data/guard.ts';
 import { type Resource, useResource } from '../data/queries.ts';
-import { pathOf, send } from '../data/request.ts';
+import { readPages } from '../data/read-pages.ts';
+import { pathOf } from '../data/request.ts';
 import { EventPage, LogEvent } from '../event-log/event.ts';
 import type { Course } from './moments.ts';
 import { useCourse } from './use-course.ts';
@@ -12,13 +13,8 @@ const MOST_PAGES = 10;
 
 const readAll = async (path: string, signal: AbortSignal): Promise<LogEvent[]> => {
   const found: LogEvent[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const read = await send({ path, query: { limit: PAGE, cursor }, signal }, EventPage);
-    found.push(...read.items);
-    cursor = read.next_cursor;
-    if (!read.has_more || cursor === undefined) break;
-  }
+  const request = { path, query: { limit: PAGE }, signal };
+  for await (const { items } of readPages(request, EventPage, MOST_PAGES)) found.push(...items);
   return found;
 };
 

@@ -87,7 +87,7 @@ const Input = ({ recorded }: { recorded: Recorded }) => {
         </details>
       )}
       {tools.length > 0 && <Tools tools={tools} />}
-      <Section title={t('input.messages')}>
+      <Section title={t('common.messages')}>
         {omitted > 0 && <p className="quiet">{t('input.omitted', { count: format.number(omitted) })}</p>}
         {earlier > 0 && (
           <Button small onClick={() => setWhole(true)}>

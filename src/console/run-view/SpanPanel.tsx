@@ -41,7 +41,7 @@ const PartChart = ({ part, at }: { part: Part; at: number }) => {
   const chart = charts?.compact.at(-1);
   if (charts === undefined) return <SkeletonRows rows={4} />;
   const now = partAt(part, at);
-  if (!chart || !now) return <Notice title={t('chart.failed')}>{null}</Notice>;
+  if (!chart || !now) return <Notice title={t('common.noChart')}>{null}</Notice>;
   const steps = ways ? stepsOf(part, now.moves, ways) : [];
   const { passed } = momentOf(chart, { steps, state: [] }, undefined);
   return (
@@ -54,7 +54,7 @@ const PartChart = ({ part, at }: { part: Part; at: number }) => {
       >
         <Chart
           chart={chart}
-          label={`${t('chart')}: ${now.state}`}
+          label={`${t('common.statechart')}: ${now.state}`}
           lit={litBy(chart, [now.state])}
           passed={passed}
         />
@@ -90,7 +90,11 @@ const ChartOf = ({ story, id, at }: { story: Story; id: unknown; at: number | un
   const t = useTexts(texts);
   const part = useMemo(() => partsOf(story.events).find((each) => each.id === id), [story.events, id]);
   if (!part) return null;
-  return <Folded title={t('chart')}>{() => <PartChart part={part} at={at ?? story.events.length} />}</Folded>;
+  return (
+    <Folded title={t('common.statechart')}>
+      {() => <PartChart part={part} at={at ?? story.events.length} />}
+    </Folded>
+  );
 };
 
 const shotsIn = ({ events }: Story) =>
@@ -121,7 +125,7 @@ const State = ({ story, at }: { story: Story; at: number | undefined }) => {
     <>
       <StateChange story={story} isOf={(shot) => shot === past.at(-1)?.at} />
       {state !== undefined && state !== null && (
-        <Folded title={t('state')}>{() => <Json value={state} label={t('state')} />}</Folded>
+        <Folded title={t('common.state')}>{() => <Json value={state} label={t('common.state')} />}</Folded>
       )}
       {shots.length === 0 && story.run && <p className="quiet">{t('state.notCaptured')}</p>}
     </>
@@ -159,8 +163,8 @@ const ToolPanel = ({ story, span, at }: { story: Story; span: Span; at: number |
           ]}
         />
       )}
-      <Section title={t('tool.input')}>
-        <Data value={detail.arguments ?? detail.call_arguments} label={t('tool.input')} />
+      <Section title={t('common.input')}>
+        <Data value={detail.arguments ?? detail.call_arguments} label={t('common.input')} />
       </Section>
       {!isWaiting(span) && data !== undefined && data !== null && (
         <Section title={t('tool.result')}>
@@ -180,7 +184,7 @@ const RunPanel = ({ story, at, isOwn }: { story: Story; at: number | undefined; 
   const { run, spans } = story;
   return (
     <>
-      {!isOwn && <ScreenLink to={runHref(story.id)}>{t('run.open')}</ScreenLink>}
+      {!isOwn && <ScreenLink to={runHref(story.id)}>{t('common.openRun')}</ScreenLink>}
       <Usage spans={spans} costUsd={run?.cost_usd} />
       {run?.structured_output !== undefined && (
         <Section title={t('run.result')}>

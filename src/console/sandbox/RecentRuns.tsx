@@ -42,7 +42,7 @@ const Events = ({ runId }: { runId: string }) => {
         <h3 className="grow" style={{ fontSize: 13 }}>
           {t('events')}
         </h3>
-        <ScreenLink to={`/runs/${encodeURIComponent(runId)}`}>{t('run.open')}</ScreenLink>
+        <ScreenLink to={`/runs/${encodeURIComponent(runId)}`}>{t('common.openRun')}</ScreenLink>
         <FixtureButton small runId={runId} />
       </div>
       <TraceView id={runId} rowTestId="recent-traces-event-row" />

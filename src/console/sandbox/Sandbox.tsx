@@ -117,7 +117,7 @@ const Head = (props: {
       <IconButton
         small
         icon="refresh"
-        label={t('reset')}
+        label={t('common.newChat')}
         disabled={!props.mayReset}
         onClick={props.onReset}
       />

@@ -73,7 +73,7 @@ export const Bell = () => {
             </ul>
             <DialogActions>
               <Button small tone="quiet" onClick={clearNotifications}>
-                {t('bell.clear')}
+                {t('common.clearAll')}
               </Button>
             </DialogActions>
           </>

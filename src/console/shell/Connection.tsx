@@ -72,8 +72,8 @@ export const ConnectionDot = () => {
       <Popover.Dropdown>
         <Facts
           rows={[
-            [t('shell.status'), label],
-            [t('shell.backend'), <code key="url">{backendUrl()}</code>],
+            [t('common.status'), label],
+            [t('common.service'), <code key="url">{backendUrl()}</code>],
           ]}
         />
         <Preferences />

@@ -50,7 +50,7 @@ const Results = ({ found, at, listId, open }: ResultsProps) => {
   useEffect(() => {
     document.getElementById(`${listId}-${at}`)?.scrollIntoView({ block: 'nearest' });
   }, [listId, at]);
-  if (found.length === 0) return <p className="soft center inset">{t('palette.none')}</p>;
+  if (found.length === 0) return <p className="soft center inset">{t('common.noMatch')}</p>;
   return (
     <div
       style={{ maxHeight: 'min(420px, 56vh)', overflowY: 'auto', padding: 6 }}

@@ -47,7 +47,7 @@ const OneToast = ({ toast, paused }: { toast: Toast; paused: boolean }) => {
           {action.label}
         </Button>
       )}
-      <IconButton small icon="close" label={t('toast.dismiss')} onClick={() => dismissToast(id)} />
+      <IconButton small icon="close" label={t('common.dismiss')} onClick={() => dismissToast(id)} />
     </div>
   );
 };

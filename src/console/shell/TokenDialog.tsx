@@ -17,7 +17,6 @@ import { useAtom } from '../data/use-atom.ts';
 import { Button } from '../design/Button.tsx';
 import { Dialog, DialogActions } from '../design/Dialog.tsx';
 import { InputField } from '../design/Inputs.tsx';
-import designTexts from '../design/texts.json' with { type: 'json' };
 import { toast } from '../feedback/toasts.ts';
 import { useTexts } from '../i18n/locale.ts';
 import { useGo } from '../navigation/links.tsx';
@@ -96,7 +95,6 @@ const OtherWays = () => {
 
 const Form = ({ isRefused }: { isRefused: boolean }) => {
   const t = useTexts(shellTexts);
-  const own = useTexts(designTexts);
   const stored = useAtom(token);
   const [entered, setEntered] = useState('');
   const [name, setName] = useState(operator.get());
@@ -149,9 +147,9 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
               {t('token.clear')}
             </Button>
           )}
-          <Button onClick={cancelToken}>{own('cancel')}</Button>
+          <Button onClick={cancelToken}>{t('common.cancel')}</Button>
           <Button type="submit" tone="primary" disabled={entered.trim() === '' || isChecking}>
-            {t('token.save')}
+            {t('common.save')}
           </Button>
         </DialogActions>
       </form>

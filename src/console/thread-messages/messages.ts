@@ -1,7 +1,8 @@
 import type { InputBlock } from '../../schema/message.ts';
 import { anyObject, anything, list, number, object, optional, text, withDefault } from '../data/guard.ts';
 import type { Resource } from '../data/queries.ts';
-import { pathOf, send } from '../data/request.ts';
+import { readPages } from '../data/read-pages.ts';
+import { pathOf } from '../data/request.ts';
 
 /** Messages of threads, including internal ones between models and their tools. */
 
@@ -31,24 +32,21 @@ const PAGE = 200;
 
 export const MOST_MESSAGES = 2000;
 
-const readAll = async (threadId: string, runId: string, signal: AbortSignal): Promise<Message[]> => {
-  const path = pathOf`/v1/threads/${threadId}/messages`;
+const readAll = async (path: string, runId: string, signal: AbortSignal): Promise<Message[]> => {
+  const query = { run_id: runId, visibility: 'all', limit: PAGE };
   const found: Message[] = [];
-  let cursor: string | undefined;
-  for (;;) {
-    const query = { run_id: runId, visibility: 'all', limit: PAGE, cursor };
-    const page = await send({ path, query, signal }, MessagePage);
-    found.push(...page.messages);
-    cursor = page.next_cursor;
-    if (!page.has_more || cursor === undefined || found.length >= MOST_MESSAGES) return found;
+  for await (const { messages } of readPages({ path, query, signal }, MessagePage)) {
+    found.push(...messages);
+    if (found.length >= MOST_MESSAGES) break;
   }
+  return found;
 };
 
 export const messagesOf = (run: { thread_id: string; run_id: string }): Resource<Message[]> => ({
   path: pathOf`/v1/threads/${run.thread_id}/messages`,
   query: { run_id: run.run_id },
   guard: list(Message),
-  read: (signal) => readAll(run.thread_id, run.run_id, signal),
+  read: (signal) => readAll(pathOf`/v1/threads/${run.thread_id}/messages`, run.run_id, signal),
 });
 
 /** All texts of a message, joined by blank lines. */

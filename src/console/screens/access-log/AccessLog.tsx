@@ -59,12 +59,12 @@ const About = ({ event }: { event: AccessEvent }) => {
       </span>
       {run !== undefined && (
         <ScreenLink to={`/runs/${encodeURIComponent(run)}`} title={run}>
-          {t('run')}
+          {t('common.run')}
         </ScreenLink>
       )}
       {run === undefined && thread !== undefined && (
         <ScreenLink to={`/threads/${encodeURIComponent(thread)}`} title={thread}>
-          {t('thread')}
+          {t('common.thread')}
         </ScreenLink>
       )}
     </span>
@@ -158,7 +158,7 @@ export default function AccessLog() {
       rowId={({ id }) => id}
       head={
         <Button icon="download" disabled={rows.length === 0} onClick={save}>
-          {t('csv')}
+          {t('common.exportCsv')}
         </Button>
       }
     />

@@ -59,7 +59,7 @@ export const Durations = ({ agent }: { agent: AgentStats }) => {
         rowId={({ upper_bound_ms: bound }) => String(bound)}
         columns={(column) => [
           column(t('duration'), ({ upper_bound_ms: bound }) => bound ?? Number.POSITIVE_INFINITY, nameOf),
-          column(t('inferences'), ({ count }) => count, format.number, 'bar'),
+          column(t('common.inferences'), ({ count }) => count, format.number, 'bar'),
         ]}
       />
     </Card>

@@ -67,7 +67,7 @@ const ModelField = ({ value, error, onChange }: FieldProps & { error: string | u
   const known = [...new Set([...models, ...pools].map(({ id }) => id).concat(value || []))].sort();
   return (
     <SelectField
-      label={t('model')}
+      label={t('common.model')}
       hint={t('model.hint')}
       options={[['', chosen === undefined ? t('model.none') : t('model.auto', { id: chosen })], ...known]}
       {...{ value, error, onChange }}
@@ -157,14 +157,14 @@ const SettingsForm = ({ config, reload }: { config: AssistantConfig; reload: () 
           tone="primary"
           disabled={!settings.isDirty || settings.isSaving || bytesOf(form.policy) > MOST_BYTES}
         >
-          {t('save')}
+          {t('common.save')}
         </Button>
       </div>
       {settings.isConflict && (
         <ConfirmDialog
           title={t('conflict.title')}
           confirm={t('conflict.theirs')}
-          cancel={t('conflict.keep')}
+          cancel={t('common.keepEditing')}
           onConfirm={() => void settings.takeTheirs()}
           onClose={settings.keep}
         >

@@ -44,7 +44,7 @@ const Recent = ({ className }: { className?: string | undefined }) => {
       className={className}
       flush
       title={t('recent.title')}
-      actions={<ScreenLink to="/audit-log">{t('recent.all')}</ScreenLink>}
+      actions={<ScreenLink to="/audit-log">{t('common.auditLog')}</ScreenLink>}
     >
       <Loaded query={useResource(resource)} off={resource.off} plain>
         {({ items }) => (

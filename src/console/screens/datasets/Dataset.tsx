@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { statusOf } from '../../data/error.ts';
 import { Button } from '../../design/Button.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
-import { Field } from '../../design/Field.tsx';
 import { FileButton } from '../../design/FileButton.tsx';
+import { InputField } from '../../design/Inputs.tsx';
 import { Page } from '../../design/Layout.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { toast } from '../../feedback/toasts.ts';
@@ -39,21 +39,13 @@ const Description = ({ description, write }: { description: string; write: Datas
   return (
     <form
       className={`row narrow ${css.description}`}
+      style={{ alignItems: 'flex-end' }}
       onSubmit={(event) => {
         event.preventDefault();
         if (isDirty) void write.change((spec) => ({ ...spec, description: typed }));
       }}
     >
-      <Field label={t('column.description')}>
-        {(control) => (
-          <input
-            {...control}
-            type="text"
-            value={typed ?? description}
-            onChange={({ target }) => type(target.value)}
-          />
-        )}
-      </Field>
+      <InputField label={t('column.description')} value={typed ?? description} onChange={type} />
       {isDirty && (
         <Button type="submit" disabled={write.busy}>
           {t('fixture.save')}
@@ -150,7 +142,7 @@ const Actions = (props: {
         label={t('more', { id })}
         items={[
           { label: t('runs'), icon: 'evalRuns', act: `/eval-runs?dataset=${encodeURIComponent(id)}` },
-          { label: t('export'), icon: 'download', act: save },
+          { label: t('common.exportJson'), icon: 'download', act: save },
           { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => onOpen('delete') },
         ]}
       />

@@ -66,7 +66,7 @@ export const FixtureForm = (props: {
           <Button type="submit" tone="primary" disabled={props.busy || !isDirty} data-save>
             {t('fixture.save')}
           </Button>
-          <Button onClick={close}>{t('cancel')}</Button>
+          <Button onClick={close}>{t('common.cancel')}</Button>
         </div>
       </form>
       <UnsavedGuard isDirty={isDirty} />

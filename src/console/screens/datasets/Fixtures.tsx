@@ -71,7 +71,7 @@ const useFixtureColumns = (lastRun: string | undefined): Column<Row>[] => {
         unsorted: true,
         value: (row) => expectationsOf(row.expect, say).join('; '),
         cell: (row) =>
-          expectationsOf(row.expect, say).join('; ') || <span className="quiet">{t('expect.none')}</span>,
+          expectationsOf(row.expect, say).join('; ') || <span className="quiet">{t('common.none')}</span>,
       },
     ],
     [say, lastRun],

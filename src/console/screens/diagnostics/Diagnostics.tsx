@@ -17,7 +17,7 @@ export default function Diagnostics() {
     const problem = problemOf(found, t);
     const { depends_on: missing } = found;
     return missing
-      ? { ...problem, links: [...problem.links, { text: t('audit'), href: historyOf(missing) }] }
+      ? { ...problem, links: [...problem.links, { text: t('common.auditLog'), href: historyOf(missing) }] }
       : problem;
   };
   return (

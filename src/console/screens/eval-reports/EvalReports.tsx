@@ -46,7 +46,7 @@ export default function EvalReports() {
                 icon="download"
                 onClick={() => download('eval-report.csv', 'text/csv', csvOf(results))}
               >
-                {t('export.csv')}
+                {t('common.exportCsv')}
               </Button>
             </div>
           )}

@@ -60,7 +60,7 @@ export const FileZone = (props: {
         else props.onText(event.clipboardData.getData('text'));
       }}
     >
-      <h2>{t(kind)}</h2>
+      <h2 style={{ fontSize: 14 }}>{t(kind)}</h2>
       {opened ? (
         <p className="row">
           <strong>{opened.name ?? t('pasted')}</strong>
@@ -68,7 +68,7 @@ export const FileZone = (props: {
           <IconButton
             small
             icon="close"
-            label={t('remove', { name: opened.name ?? t('pasted') })}
+            label={t('common.remove', { name: opened.name ?? t('pasted') })}
             onClick={props.onRemove}
           />
         </p>

@@ -2,12 +2,11 @@ import type { Result } from '../../eval-results/compare.ts';
 import { failureText } from '../../eval-results/failure-text.ts';
 import { cellText } from '../../eval-results/report.ts';
 import evalTexts from '../../eval-results/texts.json' with { type: 'json' };
-import { say } from '../../i18n/locale.ts';
+import { type Say, say } from '../../i18n/locale.ts';
 import { toCsv } from '../../list/csv.ts';
 import texts from './texts.json' with { type: 'json' };
 
-const sayEval = (key: keyof typeof evalTexts, values?: Record<string, string | number>): string =>
-  say(evalTexts, key, values);
+const sayEval: Say<keyof typeof evalTexts> = (key, values) => say(evalTexts, key, values);
 
 const why = ({ item }: Result): string =>
   item.report.failures.map((failure) => failureText(failure, sayEval)).join('; ');

@@ -49,7 +49,7 @@ const Aggregates = ({ rows }: { rows: readonly Aggregate[] }) => {
         columns={[
           t('column.case'),
           t('aggregates.samples'),
-          t('aggregates.rate'),
+          t('common.passRate'),
           t('aggregates.any'),
           t('aggregates.all'),
         ]}

@@ -1,6 +1,7 @@
 import { fields, flag, list, number, object, optional, text, withDefault } from '../../data/guard.ts';
 import { type Loaded, type Resource, useWhile } from '../../data/queries.ts';
-import { pathOf, send } from '../../data/request.ts';
+import { readPages } from '../../data/read-pages.ts';
+import { pathOf } from '../../data/request.ts';
 import { Item } from '../../eval-results/report.ts';
 import type { Say } from '../../i18n/locale.ts';
 import type texts from './texts.json';
@@ -30,16 +31,10 @@ const PAGE = 200;
 const MOST_PAGES = 25;
 
 const readAll = async (dataset: string | undefined, signal: AbortSignal): Promise<RunSummary[]> => {
-  const runs: RunSummary[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const query = { dataset_id: dataset, limit: PAGE, cursor };
-    const got = await send({ path: '/v1/eval/runs', query, signal }, Page);
-    runs.push(...got.runs);
-    cursor = got.next_cursor;
-    if (cursor === undefined) break;
-  }
-  return runs;
+  const found: RunSummary[] = [];
+  const request = { path: '/v1/eval/runs', query: { dataset_id: dataset, limit: PAGE }, signal };
+  for await (const { runs } of readPages(request, Page, MOST_PAGES)) found.push(...runs);
+  return found;
 };
 
 /** Polling intervals of a running eval run, and of a list that contains one. */

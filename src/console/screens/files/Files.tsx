@@ -52,7 +52,7 @@ const filtersOf = (t: Say<keyof typeof texts>): Filter[] => [
     label: t('column.purpose'),
     options: PURPOSES.map((purpose) => [purpose, purpose] as const),
   },
-  { key: 'thread', kind: 'text', label: t('filter.thread'), title: t('filter.threadNote') },
+  { key: 'thread', kind: 'text', label: t('common.threadId'), title: t('filter.threadNote') },
 ];
 
 const DeleteFile = ({ of, onClose }: { of: StoredFile; onClose: () => void }) => {

@@ -175,7 +175,7 @@ const Actions = (props: { ticket: Ticket; decision: ReturnType<typeof useDecisio
         <Button
           tone="primary"
           disabled={isClosed || rights.approve !== undefined || !decision.isSeen}
-          title={decision.isSeen ? undefined : t('unseen')}
+          title={decision.isSeen ? undefined : t('common.unread')}
           data-testid="inbox-approve"
           onClick={decision.approve}
         >
@@ -209,7 +209,11 @@ export const Decision = (props: {
   const form = { open, disabled: isClosed, onWish: decision.onWish, onBack: back };
   return (
     <>
-      <section className={`ruled section ${css.asked}`} aria-label={t('argumentsOf')}>
+      <section
+        className={`ruled section ${css.asked}`}
+        style={{ flex: '1 0 auto' }}
+        aria-label={t('argumentsOf')}
+      >
         {props.heading}
         <Arguments ticket={ticket} onSeen={decision.onSeen} />
       </section>

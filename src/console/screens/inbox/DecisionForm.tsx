@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { isObject, type JsonObject } from '../../data/guard.ts';
 import { Button } from '../../design/Button.tsx';
-import { Field } from '../../design/Field.tsx';
+import { TextField } from '../../design/Inputs.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { problemsIn } from '../../schema-form/check.ts';
 import { type Unread, withUnread } from '../../schema-form/context.ts';
@@ -74,19 +74,16 @@ export const TextForm = (props: FormProps & { isDenied: boolean }) => {
       tone={isDenied ? 'danger' : 'primary'}
       onSubmit={submit}
     >
-      <Field label={t(isDenied ? 'why' : 'answer.text')} error={problem}>
-        {(control) => (
-          <textarea
-            {...control}
-            rows={isDenied ? 1 : 3}
-            value={typed}
-            onChange={({ target }) => {
-              setTyped(target.value);
-              setProblem(undefined);
-            }}
-          />
-        )}
-      </Field>
+      <TextField
+        label={t(isDenied ? 'why' : 'answer.text')}
+        error={problem}
+        rows={isDenied ? 1 : 3}
+        value={typed}
+        onChange={(text) => {
+          setTyped(text);
+          setProblem(undefined);
+        }}
+      />
     </Frame>
   );
 };

@@ -55,11 +55,13 @@ const Head = ({ open, description }: { open: Open; description: string }) => {
   const { ticket, agentId, runId, threadId } = open;
   return (
     <header>
-      <h2 className="mono">{visibleText(ticket.tool_name)}</h2>
+      <h2 className="mono" style={{ fontSize: 15 }}>
+        {visibleText(ticket.tool_name)}
+      </h2>
       {description !== '' && <p className="small">{description}</p>}
       <p className={`row small ${css.facts}`}>
         <span>
-          {t('for')} {open.user === undefined ? t('for.none') : <UserLink id={open.user} />}
+          {t('for')} {open.user === undefined ? t('common.noUser') : <UserLink id={open.user} />}
         </span>
         <span>
           {t('agent')} <ScreenLink to={`/agents/${encodeURIComponent(agentId)}`}>{agentId}</ScreenLink>
@@ -68,7 +70,7 @@ const Head = ({ open, description }: { open: Open; description: string }) => {
           {t('run')} <RunLink id={runId} />
         </span>
         <span>
-          {t('thread')}{' '}
+          {t('common.thread')}{' '}
           <ScreenLink to={threadHref(threadId)} title={threadId} className="mono">
             {shortId(threadId)}
           </ScreenLink>

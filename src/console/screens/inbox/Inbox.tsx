@@ -60,7 +60,7 @@ const DecideAll = (props: { tickets: readonly Open[]; onDecide: (wish: Wish) => 
           title={t('all.title', values)}
           confirm={t(approves ? 'all.approve' : 'all.refuse')}
           tone={approves ? 'primary' : 'danger'}
-          unready={approves && !isSeen ? t('unseen') : undefined}
+          unready={approves && !isSeen ? t('common.unread') : undefined}
           size={640}
           onConfirm={() => {
             onDecide(wish);

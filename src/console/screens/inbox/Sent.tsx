@@ -3,7 +3,7 @@ import { useAtom } from '../../data/use-atom.ts';
 import { visibleText } from '../../data/visible-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { Dialog, DialogActions, DialogClose } from '../../design/Dialog.tsx';
-import { Field } from '../../design/Field.tsx';
+import { TextField } from '../../design/Inputs.tsx';
 import { Facts } from '../../design/Layout.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { WholeJson } from '../../design/WholeJson.tsx';
@@ -43,11 +43,13 @@ const Correction = (props: { open: Open; isWaiting: boolean; onClose: () => void
   };
   return (
     <>
-      <Field label={t('correct.message')} hint={isWaiting ? t('correct.waits') : t('correct.hint')}>
-        {(control) => (
-          <textarea {...control} rows={2} value={said} onChange={({ target }) => say(target.value)} />
-        )}
-      </Field>
+      <TextField
+        label={t('correct.message')}
+        hint={t(isWaiting ? 'correct.waits' : 'correct.hint')}
+        rows={2}
+        value={said}
+        onChange={say}
+      />
       <DialogActions>
         <Button data-autofocus onClick={onClose}>
           {t('close')}

@@ -6,8 +6,9 @@ import type { Json } from '../../../schema/json.ts';
 import type { TicketBelow } from '../../../schema/run.ts';
 import { messageOf, RequestError, statusOf } from '../../data/error.ts';
 import { invalidate } from '../../data/queries.ts';
+import { readPages } from '../../data/read-pages.ts';
 import { redactText } from '../../data/redact-text.ts';
-import { pathOf, send } from '../../data/request.ts';
+import { pathOf } from '../../data/request.ts';
 import { token } from '../../data/session.ts';
 import { EventPage } from '../../event-log/event.ts';
 import { toast } from '../../feedback/toasts.ts';
@@ -46,25 +47,17 @@ const digestOf = ({ tool_name: tool, arguments: args, tickets = [] }: Ticket): s
 export const decisionOf = (wish: Wish, { ticket }: Pick<Open, 'ticket'>): Decision => {
   switch (wish.do) {
     case 'approve': {
-      if (wish.arguments === undefined)
-        return { ticket, digest: digestOf(ticket), action: 'resume', payload: { approved: true } };
-      return {
-        ticket,
-        digest: digestOf({ ...ticket, arguments: wish.arguments }),
-        action: 'resume',
-        payload: { approved: true, arguments: wish.arguments },
-      };
+      const changed = wish.arguments !== undefined && { arguments: wish.arguments };
+      const digest = digestOf({ ...ticket, ...changed });
+      return { ticket, digest, action: 'resume', payload: { approved: true, ...changed } };
     }
     case 'answer':
       return { ticket, digest: digestOf(ticket), action: 'resume', payload: wish.value };
-    case 'deny':
-      return {
-        ticket,
-        digest: digestOf(ticket),
-        action: 'cancel',
-        payload: { reason: wish.reason },
-        reason: wish.reason || undefined,
-      };
+    case 'deny': {
+      const { reason } = wish;
+      const digest = digestOf(ticket);
+      return { ticket, digest, action: 'cancel', payload: { reason }, reason: reason || undefined };
+    }
   }
 };
 
@@ -108,16 +101,12 @@ const MOST_READS = 6;
 /** Returns who decided a ticket, as the log of its run reports it. */
 const deciderOf = async ({ runId, ticket }: Open): Promise<string | undefined> => {
   let decider: string | undefined;
-  let cursor: string | undefined;
-  for (let reads = 0; reads < MOST_READS; reads += 1) {
-    const request = { path: pathOf`/v1/runs/${runId}/events`, query: { limit: EVENTS, cursor }, quiet: true };
-    const { items, next_cursor, has_more } = await send(request, EventPage);
+  const request = { path: pathOf`/v1/runs/${runId}/events`, query: { limit: EVENTS }, quiet: true };
+  for await (const { items } of readPages(request, EventPage, MOST_READS)) {
     for (const { payload } of items) {
       const { tool_call_id: id } = payload;
       if (id === ticket.ticket_id || id === ticket.tool_call_id) decider = deciderIn(payload) ?? decider;
     }
-    cursor = next_cursor;
-    if (!has_more) break;
   }
   return decider;
 };

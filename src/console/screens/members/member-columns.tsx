@@ -28,7 +28,7 @@ const State = ({ of: { state, reason } }: { of: Member }) => {
 const Lease = ({ of: { lease_ms: ms, lease: share } }: { of: ListedMember }) => {
   const t = useTexts(texts);
   const format = useFormat();
-  if (ms === null || share === null) return <span className="quiet">{t('lease.none')}</span>;
+  if (ms === null || share === null) return <span className="quiet">{t('common.none')}</span>;
   return (
     <span className="row">
       <Bar share={share} tone={share > 0.5 ? 'success' : share > 0.1 ? 'warn' : 'error'} />

@@ -17,7 +17,7 @@ const Row = (props: { tool: ClientTool; onEdit: () => void; onRemove: () => void
       <code className="grow cut">{name}</code>
       <Chip>{t(fixed ? 'tool.fixed' : 'tool.byHand')}</Chip>
       <IconButton small icon="edit" label={t('tool.edit', { name })} onClick={props.onEdit} />
-      <IconButton small icon="trash" label={t('tool.remove', { name })} onClick={props.onRemove} />
+      <IconButton small icon="trash" label={t('common.remove', { name })} onClick={props.onRemove} />
     </li>
   );
 };

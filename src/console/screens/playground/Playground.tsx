@@ -60,7 +60,7 @@ export default function Playground() {
       <header className={`row fixed ${css.head}`}>
         <h1>{t('title')}</h1>
         <FilterSelect
-          label={t('agent')}
+          label={t('common.agent')}
           value={agentId}
           options={options.map((id) => [id, id])}
           onChange={place.choose}

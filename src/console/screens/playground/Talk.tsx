@@ -101,7 +101,7 @@ export const Talk = (props: {
     <section className={`card column ${css.talk}`} aria-label={t('conversation')}>
       <div className="row bar" style={{ flexWrap: 'nowrap' }}>
         <ViewSwitch view={view} onChange={setView} />
-        <ScreenLink to={threadHref(threadId)}>{t('thread')}</ScreenLink>
+        <ScreenLink to={threadHref(threadId)}>{t('common.thread')}</ScreenLink>
         <span className="cut">
           <Id id={threadId} />
         </span>

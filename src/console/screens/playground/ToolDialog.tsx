@@ -28,7 +28,13 @@ const ToolFields = ({ form, errors, change }: Fields) => {
   });
   return (
     <>
-      <InputField label={t('tool.name')} error={errorOf('name')} required data-autofocus {...field('name')} />
+      <InputField
+        label={t('common.name')}
+        error={errorOf('name')}
+        required
+        data-autofocus
+        {...field('name')}
+      />
       <InputField label={t('tool.description')} hint={t('tool.description.hint')} {...field('description')} />
       <TextField
         label={t('tool.schema')}
@@ -76,7 +82,7 @@ export const ToolDialog = (props: {
           }}
         />
         <DialogActions>
-          <Button onClick={props.onClose}>{t('cancel')}</Button>
+          <Button onClick={props.onClose}>{t('common.cancel')}</Button>
           <Button type="submit" tone="primary">
             {t('tool.done')}
           </Button>

@@ -29,7 +29,7 @@ const HowTo = ({ url }: { url: string | null }) => {
       <p>{url === null ? t('off') : t('none')}</p>
       {url === null && (
         <p>
-          <code>{FLAG}</code> {t('or')} <code>{VARIABLE}</code> <CopyButton text={FLAG} />
+          <code>{FLAG}</code> {t('common.or')} <code>{VARIABLE}</code> <CopyButton text={FLAG} />
         </p>
       )}
       <p className="quiet">
@@ -108,7 +108,7 @@ export const Programs = () => {
   const list = useResource(programList);
   return (
     <section className={css.programs} aria-label={t('title')} data-testid="programs">
-      <h2>{t('title')}</h2>
+      <h2 style={{ fontSize: 15 }}>{t('title')}</h2>
       <p className="quiet">{t('purpose')}</p>
       <Loaded query={list}>
         {({ url, items }) => (items.length === 0 ? <HowTo url={url} /> : <Wall items={items} />)}

@@ -66,10 +66,10 @@ const AgainDialog = ({ run, asked, onClose }: { run: Run; asked: Asked; onClose:
   };
   return (
     <TextDialog
-      title={t('again.title')}
+      title={t('common.runAgain')}
       hint={t('again.text')}
-      label={t('again.message')}
-      confirm={t('again.go')}
+      label={t('common.message')}
+      confirm={t('common.start')}
       initial={asked.text}
       mayBeEmpty={asked.files.length > 0}
       rows={5}
@@ -119,18 +119,18 @@ export const Actions = ({ run, isTraced }: { run: Run; isTraced: boolean }) => {
               () => t('act.cancelled'),
             )}
           >
-            {t('act.cancel')}
+            {t('common.cancelRun')}
           </Button>
         </>
       )}
       {mayInvoke && !isOpen(run) && (
         <Button icon="refresh" onClick={() => void askAgain().catch(toastError)}>
-          {t('act.again')}
+          {t('common.runAgain')}
         </Button>
       )}
       {isTraced && (
         <>
-          <Button onClick={act(pin, () => t('act.pinned'))}>{t('act.pin')}</Button>
+          <Button onClick={act(pin, () => t('act.pinned'))}>{t('common.keepTrace')}</Button>
           <FixtureButton runId={run.run_id} />
         </>
       )}

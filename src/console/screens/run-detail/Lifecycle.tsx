@@ -73,7 +73,7 @@ const RunChart = ({ feed, actor, isNow }: { feed: Feed | undefined; actor: Actor
   const charts = useCharts('run');
   const chart = charts?.compact.at(-1);
   if (charts === undefined) return <SkeletonRows rows={4} />;
-  if (!chart) return <Notice title={t('chart.failed')}>{null}</Notice>;
+  if (!chart) return <Notice title={t('common.noChart')}>{null}</Notice>;
   const lit = litBy(chart, actor.state);
   const { passed, step } = momentOf(chart, actor, undefined);
   const taken = isNow && step ? nameIn(chart, step.transition) : undefined;
@@ -86,7 +86,7 @@ const RunChart = ({ feed, actor, isNow }: { feed: Feed | undefined; actor: Actor
     >
       <Chart
         chart={chart}
-        label={`${t('chart.title')}: ${actor.state.join(' ')}`}
+        label={`${t('common.statechart')}: ${actor.state.join(' ')}`}
         lit={lit}
         passed={passed}
         flash={taken && { ...taken, nonce: step?.serial ?? 0 }}
@@ -107,7 +107,7 @@ export const Lifecycle = (props: Selected) => {
   return (
     <div data-testid="run-statechart" data-state={status} data-path={shown}>
       <Card
-        title={t('chart.title')}
+        title={t('common.statechart')}
         note={<code>{shown}</code>}
         flush
         className={css.chartCard}

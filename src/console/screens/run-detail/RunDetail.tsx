@@ -67,20 +67,20 @@ const useFacts = (run: Run, events: readonly LogEvent[]): FactRow[] => {
   const { parent_run_id, output_repairs, cut_off, cost_usd, resolution_id } = run;
   return [
     [
-      t('fact.agent'),
+      t('common.agent'),
       <ScreenLink key="agent" to={`/agents/${encodeURIComponent(run.agent_id)}`}>
         {run.agent_id}
       </ScreenLink>,
     ],
     [
-      t('fact.thread'),
+      t('common.thread'),
       <ScreenLink key="thread" to={threadHref(run.thread_id)} title={run.thread_id}>
         <code>{shortId(run.thread_id)}</code>
       </ScreenLink>,
     ],
     [t('fact.parent'), parent_run_id !== undefined && <RunLink key="parent" id={parent_run_id} />],
     [t('fact.source'), <Source key="source" run={run} />],
-    [t('fact.started'), <Ago key="started" at={run.started_at ?? run.created_at} />],
+    [t('common.started'), <Ago key="started" at={run.started_at ?? run.created_at} />],
     [t('fact.duration'), isOpen(run) ? format.seconds(took / 1000) : format.duration(took)],
     [t('fact.steps'), format.number(run.steps)],
     [t('fact.repairs'), output_repairs !== undefined && format.number(output_repairs), t('fact.repairsNote')],
@@ -91,7 +91,7 @@ const useFacts = (run: Run, events: readonly LogEvent[]): FactRow[] => {
       t('fact.cutOffNote'),
     ],
     [
-      t('fact.cost'),
+      t('common.cost'),
       cost_usd === undefined ? '—' : format.usd(cost_usd),
       t(cost_usd === undefined ? 'fact.noPrice' : 'fact.costNote'),
     ],

@@ -46,15 +46,15 @@ const BeginDialog = ({ onClose }: { onClose: () => void }) => {
   };
   return (
     <FormDialog
-      title={t('begin.title')}
-      confirm={t('begin.go')}
+      title={t('common.newRun')}
+      confirm={t('common.start')}
       isOff={chosen === '' || message.trim() === ''}
       act={begin}
       onClose={onClose}
     >
-      <SelectField label={t('begin.agent')} required value={chosen} options={agents} onChange={setAgent} />
+      <SelectField label={t('common.agent')} required value={chosen} options={agents} onChange={setAgent} />
       <TextField
-        label={t('begin.message')}
+        label={t('common.message')}
         required
         rows={5}
         data-autofocus
@@ -80,7 +80,7 @@ const Tabs = () => {
   const tab = tabOf(address);
   const hasQueue = tab === 'created' || (counts?.created ?? 0) > 0;
   return (
-    <fieldset className="tabs grow" aria-label={t('tabs')}>
+    <fieldset className="tabs grow" aria-label={t('common.status')}>
       {[undefined, ...(hasQueue ? (['created'] as const) : []), ...TABS].map((each) => {
         const count = each === 'failed' || each === 'done' ? undefined : each && counts?.[each];
         return (
@@ -112,7 +112,7 @@ const useFilters = (): readonly Filter[] => {
       ...shared,
       { key: 'after', kind: 'time', label: t('filter.after') },
       { key: 'before', kind: 'time', label: t('filter.before') },
-      { key: 'thread', kind: 'text', label: t('filter.thread') },
+      { key: 'thread', kind: 'text', label: t('common.threadId') },
     ],
     [t, shared],
   );
@@ -163,12 +163,12 @@ export default function Runs() {
   const mayInvoke = useMayInvoke();
   const begin = mayInvoke ? (): void => setBeginning(true) : undefined;
   const menu = (run: Run): MenuItem[] => [
-    { label: t('menu.run'), icon: 'runs', act: runHref(run.run_id) },
-    { label: t('menu.thread'), icon: 'threads', act: threadHref(run.thread_id) },
+    { label: t('common.openRun'), icon: 'runs', act: runHref(run.run_id) },
+    { label: t('common.openThread'), icon: 'threads', act: threadHref(run.thread_id) },
     ...(mayInvoke && isOpen(run)
       ? [
           {
-            label: t('menu.cancel'),
+            label: t('common.cancelRun'),
             icon: 'stop' as const,
             tone: 'danger' as const,
             testId: 'run-cancel',
@@ -197,14 +197,14 @@ export default function Runs() {
       first={
         begin && (
           <Button icon="plus" onClick={begin}>
-            {t('begin')}
+            {t('common.newRun')}
           </Button>
         )
       }
       head={
         begin && (
           <Button tone="primary" icon="plus" data-new onClick={begin}>
-            {t('begin')}
+            {t('common.newRun')}
           </Button>
         )
       }

@@ -13,8 +13,8 @@ const NameDialog = ({ query, onClose }: { query: View['query']; onClose: () => v
   return (
     <TextDialog
       title={t('views.keep')}
-      label={t('views.name')}
-      confirm={t('views.store')}
+      label={t('common.name')}
+      confirm={t('common.save')}
       onSave={async (name) => keepView({ name, query })}
       onClose={onClose}
     />

@@ -76,7 +76,7 @@ const Providers = ({ who, returnTo }: { who: Identity | undefined; returnTo: str
           </Button>
         );
       })}
-      <p className={css.or}>{t('or')}</p>
+      <p className={css.or}>{t('common.or')}</p>
     </>
   );
 };
@@ -166,7 +166,7 @@ export default function SignIn() {
       <section className={css.card} aria-label={t('title')}>
         <header className={`stack ${css.head}`}>
           <img src={mark} alt="" />
-          <h1>{t('title')}</h1>
+          <h1 style={{ fontSize: 20 }}>{t('title')}</h1>
           <p className="quiet">{t('purpose', { host: new URL(backendUrl()).host })}</p>
         </header>
         {failure && <Failed text={failure} />}

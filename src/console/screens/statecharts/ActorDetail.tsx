@@ -61,9 +61,9 @@ export const ActorDetail = (props: {
         </h2>
         <Facts
           rows={[
-            words && [t('actor.agent'), words.agent],
+            words && [t('common.agent'), words.agent],
             [
-              t('actor.state'),
+              t('common.state'),
               <span key="state" className="row">
                 <code>{state.join(' ')}</code>
                 {isAtRest && <Chip tone="warn">{t('actor.atRest')}</Chip>}

@@ -2,10 +2,11 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
-import { controlLook } from '../../design/Field.tsx';
+import { EmptyState } from '../../design/Notice.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
+import { SearchBox } from '../../list/SearchBox.tsx';
 import { type Actor, type Actors, isIn } from '../../live-charts/actors.ts';
 import css from './Statecharts.module.css';
 import texts from './texts.json' with { type: 'json' };
@@ -72,6 +73,7 @@ export const ActorList = (props: {
   const frame = useRef<HTMLElement>(null);
   const { actors, q, state, words } = props;
   const rows = useMemo(() => matching(actors, { q, state, words }), [actors, q, state, words]);
+  const isAll = q === '' && state === undefined;
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
@@ -81,14 +83,7 @@ export const ActorList = (props: {
   return (
     <>
       <div className="bar">
-        <input
-          type="search"
-          className={`grow ${controlLook}`}
-          aria-label={t('list.search')}
-          placeholder={t('list.search')}
-          value={q}
-          onChange={(event) => props.onSearch(event.target.value)}
-        />
+        <SearchBox value={q} placeholder={t('list.search')} onChange={props.onSearch} />
         {state !== undefined && (
           <span className="row spread">
             <Chip tone="info">{t('list.in', { state })}</Chip>
@@ -99,16 +94,7 @@ export const ActorList = (props: {
         )}
       </div>
       {rows.length === 0 ? (
-        <div className={`soft ${css.none}`}>
-          {q === '' && state === undefined ? (
-            <>
-              <strong>{t('list.none')}</strong>
-              <p className="quiet">{t('list.noneText')}</p>
-            </>
-          ) : (
-            <p>{t('list.noMatch')}</p>
-          )}
-        </div>
+        <EmptyState title={t(isAll ? 'list.none' : 'list.noMatch')}>{isAll && t('list.noneText')}</EmptyState>
       ) : (
         <Scroller ref={frame} label={t('list.title')} className={`scrolls ${css.actors}`}>
           <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>

@@ -116,7 +116,7 @@ const Bar = (props: {
           value={by}
           options={[
             ['outcome', t('by.outcome')],
-            ['agent', t('by.agent')],
+            ['agent', t('common.agent')],
           ]}
           onChange={onBy}
         />

@@ -28,7 +28,7 @@ const Service = ({ info }: { info: SystemInfo }) => {
   const state = (name: 'store' | 'runtime') =>
     [t(name), components ? <State key={name} state={components[name]} /> : '—'] as const;
   return (
-    <Card title={t('service')}>
+    <Card title={t('common.service')}>
       <Facts
         rows={[
           [t('version'), info.version],

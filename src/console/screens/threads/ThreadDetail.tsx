@@ -43,7 +43,7 @@ const RenameDialog = ({ thread, onClose }: { thread: Thread; onClose: () => void
     <TextDialog
       title={t('rename.title')}
       label={t('rename.name')}
-      confirm={t('rename.go')}
+      confirm={t('common.rename')}
       initial={thread.metadata.title}
       mayBeEmpty
       onSave={async (title) => {
@@ -74,7 +74,7 @@ const Actions = (props: { thread: Thread; agentId: string | undefined; isBusy: b
         {t('talk.play')}
       </ScreenLink>
       <Button icon="edit" onClick={() => setOpen('rename')}>
-        {t('act.rename')}
+        {t('common.rename')}
       </Button>
       {isBusy && (
         <>
@@ -92,7 +92,7 @@ const Actions = (props: { thread: Thread; agentId: string | undefined; isBusy: b
             icon="stop"
             onClick={() => void cancelThread(thread.id).then(() => changed(t('act.cancelled')), toastError)}
           >
-            {t('act.cancel')}
+            {t('common.cancel')}
           </Button>
         </>
       )}
@@ -162,11 +162,11 @@ const Shown = ({ thread, isGone }: { thread: Thread; isGone: boolean }) => {
         )}
         {thread.resource_id !== undefined && (
           <span className="quiet">
-            {t('fact.resource')} {thread.resource_id}
+            {t('common.resource')} {thread.resource_id}
           </span>
         )}
         <span className="quiet">
-          {t('fact.created')} <Ago at={thread.metadata.created_at} />
+          {t('common.started')} <Ago at={thread.metadata.created_at} />
         </span>
         <span className="quiet">
           {t('fact.updated')} <Ago at={thread.metadata.updated_at} />

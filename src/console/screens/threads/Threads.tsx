@@ -43,7 +43,7 @@ const useFilters = (): readonly Filter[] => {
   return useMemo(
     () => [
       agent,
-      { key: 'resource', kind: 'text', label: t('filter.resource') },
+      { key: 'resource', kind: 'text', label: t('common.resource') },
       { key: 'parent', kind: 'text', label: t('filter.parent') },
       { key: 'root', kind: 'flag', label: t('filter.root') },
     ],
@@ -98,7 +98,7 @@ export default function Threads() {
       rowId={({ id }) => id}
       rowHref={({ id }) => threadHref(id)}
       menu={({ id }) => [
-        { label: t('menu.thread'), icon: 'threads', act: threadHref(id) },
+        { label: t('common.openThread'), icon: 'threads', act: threadHref(id) },
         { label: t('menu.runs'), icon: 'runs', act: `/runs?thread=${encodeURIComponent(id)}` },
         { label: t('menu.below'), icon: 'filter', act: `/threads?parent=${encodeURIComponent(id)}` },
       ]}

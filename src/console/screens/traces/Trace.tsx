@@ -29,7 +29,7 @@ const OneStory = ({ story, length }: { story: Story; length?: number | undefined
     <section aria-label={t('one', { id: shortId(story.id) })}>
       <header className="row" style={{ marginBottom: 8 }}>
         <code title={story.id}>{shortId(story.id)}</code>
-        {story.run && <ScreenLink to={runHref(story.id)}>{t('one.run')}</ScreenLink>}
+        {story.run && <ScreenLink to={runHref(story.id)}>{t('common.openRun')}</ScreenLink>}
         <span className="push" />
         <FixtureButton small runId={story.id} />
       </header>

@@ -47,7 +47,7 @@ const Outcome = ({ trace: { run, tool_errors }, t }: { trace: JoinedTrace; t: Tr
   if (run) return <RunOutcome run={run} note={errors} />;
   return (
     <>
-      <Chip tone="agent">{t('replay')}</Chip> {errors}
+      <Chip tone="agent">{t('common.replay')}</Chip> {errors}
     </>
   );
 };
@@ -145,9 +145,9 @@ export default function Traces() {
   };
   const menu = (trace: JoinedTrace): MenuItem[] => [
     { label: t('menu.trace'), icon: 'traces', act: traceHref(trace.run_id) },
-    ...(trace.run ? [{ label: t('one.run'), icon: 'runs' as const, act: runHref(trace.run_id) }] : []),
+    ...(trace.run ? [{ label: t('common.openRun'), icon: 'runs' as const, act: runHref(trace.run_id) }] : []),
     { label: t('menu.fixture'), icon: 'datasets', act: () => choose(trace.run_id) },
-    { label: t('pin'), icon: 'lock', act: () => void pin([trace], t) },
+    { label: t('common.keepTrace'), icon: 'lock', act: () => void pin([trace], t) },
   ];
   return (
     <ListScreen
@@ -161,7 +161,7 @@ export default function Traces() {
       menu={menu}
       bulk={[
         { label: t('compare'), icon: 'compare', run: compare },
-        { label: t('pin'), icon: 'lock', run: (traces) => void pin(traces, t) },
+        { label: t('common.keepTrace'), icon: 'lock', run: (traces) => void pin(traces, t) },
       ]}
       fills
     >

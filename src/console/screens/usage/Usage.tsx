@@ -79,8 +79,8 @@ const Totals = ({ items }: { items: readonly UsageItem[] }) => {
   const format = useFormat();
   return (
     <div className="tiles">
-      <Stat label={t('figure.usd')} value={format.usd(sumOf(items, 'usd'))} note={t('figure.usdNote')} />
-      <Stat label={t('figure.runs')} value={format.number(sumOf(items, 'runs'))} />
+      <Stat label={t('common.cost')} value={format.usd(sumOf(items, 'usd'))} note={t('figure.usdNote')} />
+      <Stat label={t('common.runs')} value={format.number(sumOf(items, 'runs'))} />
       <Stat label={t('figure.inferences')} value={format.number(sumOf(items, 'inferences'))} />
       <Stat label={t('figure.input_tokens')} value={format.compact(sumOf(items, 'input_tokens'))} />
       <Stat label={t('figure.output_tokens')} value={format.compact(sumOf(items, 'output_tokens'))} />
@@ -93,7 +93,7 @@ const nameOf = (item: UsageItem, property: Property): string => item[property] ?
 const Name = ({ item, property }: { item: UsageItem; property: Property }) => {
   const t = useTexts(texts);
   const value = nameOf(item, property);
-  if (value === '~anonymous') return <>{t('user.anonymous')}</>;
+  if (value === '~anonymous') return <>{t('common.noUser')}</>;
   if (value === '~admin') return <>{t('user.admin')}</>;
   if (value === '') return <>—</>;
   if (property === 'user') return <UserLink id={value} />;
@@ -126,13 +126,13 @@ const Figures = ({ items, by }: { items: readonly UsageItem[]; by: readonly Prop
           ),
         ),
         column(
-          t('figure.usd'),
+          t('common.cost'),
           ({ usd }) => usd,
           // The service cannot price models without a price, which are not free.
           (usd) => (usd === 0 ? '—' : format.usd(usd)),
           'bar',
         ),
-        column(t('figure.runs'), ({ runs }) => runs, format.number),
+        column(t('common.runs'), ({ runs }) => runs, format.number),
         column(t('figure.inferences'), ({ inferences }) => inferences, format.number),
         column(t('figure.input_tokens'), (item) => item.input_tokens, format.number),
         column(t('figure.output_tokens'), (item) => item.output_tokens, format.number),
@@ -165,7 +165,7 @@ export default function Usage() {
             onChange={(next) => setQuery({ period: next === '30d' ? undefined : next })}
           />
           <Button icon="download" disabled={!usage.data?.items.length} onClick={save}>
-            {t('csv')}
+            {t('common.exportCsv')}
           </Button>
         </>
       }

@@ -1,6 +1,6 @@
 import { fields, list, number, object, optional, text } from '../../data/guard.ts';
 import type { Resource } from '../../data/queries.ts';
-import { send } from '../../data/request.ts';
+import { readPages } from '../../data/read-pages.ts';
 import { toCsv } from '../../list/csv.ts';
 
 /** Usage of runs, by user, agent, model and day (identity.md 5.5). */
@@ -56,12 +56,13 @@ export const usageOf = (query: {
     keeps: true,
     read: async (signal) => {
       const items: UsageItem[] = [];
-      for (let cursor: string | undefined; ; ) {
-        const page = await send({ path: PATH, query: { ...sent, cursor }, signal }, Usage);
+      let next_cursor: string | undefined;
+      for await (const page of readPages({ path: PATH, query: sent, signal }, Usage)) {
         items.push(...page.items);
-        cursor = page.next_cursor;
-        if (cursor === undefined || items.length >= MOST_ITEMS) return { items, next_cursor: cursor };
+        next_cursor = page.next_cursor;
+        if (items.length >= MOST_ITEMS) break;
       }
+      return { items, next_cursor };
     },
   };
 };
