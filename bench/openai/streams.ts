@@ -20,7 +20,7 @@ const CONNECTIONS = 64;
 const GROUP = 20;
 const LEAST_BLOCKS = 40;
 /** On a busy host, the interval may still be wider. */
-const MOST_BLOCKS = 240;
+const MOST_BLOCKS = 120;
 /** Width of the interval that resolves a difference of 2 %. */
 const NARROW = 0.02;
 /** Streams of a block: enough for several collections of the young generation. */

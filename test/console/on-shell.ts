@@ -40,7 +40,7 @@ export const onShell = async (t: Test, house: House): Promise<void> => {
     await dialog(page, 'Admin token required').waitFor();
     t.equal(await page.getByRole('dialog').count(), 1);
     t.equal(await page.locator('input[type="password"]').count(), 1);
-    t.equal(await page.getByRole('dialog').getByRole('textbox').count(), 0, 'no name is asked yet');
+    t.equal(await page.getByLabel('Operator name').count(), 0, 'no name is asked yet');
     t.equal(await page.getByRole('button', { name: 'Clear stored token' }).count(), 0);
     await page
       .getByRole('button', { name: /currently Token missing/, includeHidden: true })

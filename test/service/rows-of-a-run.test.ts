@@ -3,7 +3,7 @@ import { countWrites, type WrittenRow } from '../store/count-writes.ts';
 import { eventually } from './troupe.ts';
 import { withUsers } from './users.ts';
 
-/** Rows that the commits of a run write, with and without an owner (identity.md 10.3). */
+/** Rows that the commits of a run write, with and without an owner. */
 
 const counter = countWrites();
 t.teardown(counter.stop);

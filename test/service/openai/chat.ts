@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { ask } from '../http.ts';
 import type { TestTools } from '../tools.ts';
 import { createTestTools } from '../tools.ts';
-import { type Answer, startTroupe, type Troupe, type TroupeOptions } from '../troupe.ts';
+import { ADMIN_TOKEN, type Answer, startTroupe, type Troupe, type TroupeOptions } from '../troupe.ts';
 
 /** Chat completions of the tests, as a client without a library sends them. */
 
@@ -62,6 +62,13 @@ export const startChat = async (t: Test, options: TroupeOptions = {}): Promise<C
       return streamed(got.status, got.headers, await got.text());
     },
   };
+};
+
+/** Returns the decisions in the access log. */
+export const decisionsIn = async (troupe: Troupe): Promise<unknown> => {
+  const head = { authorization: `Bearer ${ADMIN_TOKEN}` };
+  const { body } = await troupe.call('GET', '/v1/access-log?kind=decide', undefined, head);
+  return body.items;
 };
 
 export const completed = (answer: Answer): Completed => {

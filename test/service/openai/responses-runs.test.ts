@@ -2,7 +2,7 @@ import type OpenAI from 'openai';
 import t from 'tap';
 import { typesOf } from '../../protocols/openai/leg.ts';
 import { asks } from '../models.ts';
-import { countRuns } from './chat.ts';
+import { countRuns, decisionsIn } from './chat.ts';
 import { pick, startResponses, until } from './responses.ts';
 
 /** Calls, approvals, background runs and reconnects of responses (openai-responses.md 7). */
@@ -110,6 +110,7 @@ t.test('executes an approved call once, and denies another one (check 46)', asyn
   const done = await client.responses.create({ previous_response_id: asked.id, input: [approval] });
   t.match(find(done, 'mcp_call'), { approval_request_id: request?.id, output: '"did c1"' });
   t.same(tools.executed, ['c1']);
+  t.match(await decisionsIn(troupe), [{ route: '/v1/responses', ip: '127.0.0.1', run_id: uuidIn(asked.id) }]);
   const repeated = await client.responses.create({ previous_response_id: asked.id, input: [approval] });
   t.equal(repeated.id, done.id);
   t.same(tools.executed, ['c1']);

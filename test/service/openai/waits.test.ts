@@ -2,7 +2,7 @@ import t from 'tap';
 import { asks } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { withUsers } from '../users.ts';
-import { answered, type Chat, completed, countRuns, say, startChat } from './chat.ts';
+import { answered, type Chat, completed, countRuns, decisionsIn, say, startChat } from './chat.ts';
 
 const HEADER = { 'x-openwebui-chat-id': 'c' };
 
@@ -30,6 +30,9 @@ t.test('reports an approval as a text, which /approve answers (check 35)', async
   t.strictSame(chat.tools.executed, ['c1']);
   t.equal(second.content, 'echo: hi');
   t.equal(await countRuns(chat.troupe), 1);
+  t.match(await decisionsIn(chat.troupe), [
+    { route: '/v1/chat/completions', ip: '127.0.0.1', run_id: first.run_id },
+  ]);
   const { body } = await chat.troupe.call('GET', `/v1/runs/${first.run_id}/legs`);
   t.match(body, {
     items: [
