@@ -21,7 +21,7 @@ const Welcome = ({ onAsk }: { onAsk: (text: string) => void }) => {
     <EmptyState
       title={t('empty.title')}
       actions={
-        <div className="stack">
+        <div className="stack offers">
           {SUGGESTIONS.map((key) => (
             <Button key={key} onClick={() => onAsk(t(key))}>
               {t(key)}

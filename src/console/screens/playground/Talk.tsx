@@ -43,7 +43,7 @@ const Empty = (props: { agent: AgentRecord; isScripted: boolean; onAsk: (prompt:
     example: (purpose) => t('prompt.example', { purpose }),
   });
   return (
-    <div className={`stack ${css.start}`}>
+    <div className={`stack offers ${css.start}`}>
       <h2>{t('empty.title', { agent: agent.id })}</h2>
       {agent.description && <p className="soft">{agent.description}</p>}
       {prompts.map((prompt) => (
