@@ -60,7 +60,7 @@ t.test('a member that alone loses the database (check 23)', { skip: NO_POSTGRES 
   });
 
   proxy.all('cut');
-  t.match(await stream, { status: 200, whole: false }, 'its streams are cut off');
+  t.match(await stream, { status: 200, whole: false }, 'streams of the member are cut off');
   const refused = await send(a, 'lost', '[l1] talk 1');
   t.equal(refused?.status, 503);
   await becomes(b, 'active');
@@ -75,8 +75,8 @@ t.test('a member that alone loses the database (check 23)', { skip: NO_POSTGRES 
 
   proxy.all('pass');
   await becomes(a, 'standby');
-  t.not(await idOf(a), first, 'it has joined again');
-  t.equal((await endsIn(a, 'after')).runs.length, 1, 'it forwards to the other');
+  t.not(await idOf(a), first, 'the member has joined again');
+  t.equal((await endsIn(a, 'after')).runs.length, 1, 'the member forwards to the other one');
   t.equal((await readThread(a.client, 'lost')).runs.length, 0, 'a refused input is not stored');
 });
 
@@ -100,7 +100,7 @@ t.test(
     if (answer?.status === 200) t.match(answer.body, { messages: messages.map(({ id }) => ({ id })) });
     else t.ok([503, undefined].includes(answer?.status), `${answer?.status}`);
     await becomes(a, 'standby');
-    t.not(await idOf(a), first, 'it has joined again');
+    t.not(await idOf(a), first, 'the member has joined again');
     t.strictSame((await readThread(a.client, 'thread')).messages, messages);
   },
 );
