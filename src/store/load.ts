@@ -46,6 +46,7 @@ export const fill = async (
   }
   rows.end();
   await derive(env);
+  await writes.stored();
 };
 
 /** Adds rows to a folder: the tables have them as they are, but for contents of files and the key of links. */
@@ -134,6 +135,7 @@ const derive = async (env: Environment): Promise<void> => {
   }
   derivation.end();
   await writes.flush();
+  await writes.stored();
 };
 
 type Writes = {
@@ -141,10 +143,13 @@ type Writes = {
   add(rows: Rows, key: Key, value: Buffer | number): void;
   /** Writes what was added in one transaction, and lets other work of the process continue. */
   flush(): Promise<void>;
+  /** Resolves when the disk has all that was written, as far as the folder is synchronized. */
+  stored(): Promise<void>;
 };
 
 const createWrites = (env: Environment): Writes => {
   let puts: (() => void)[] = [];
+  let stored: Promise<unknown> = Promise.resolve();
   return {
     get count() {
       return puts.length;
@@ -156,12 +161,20 @@ const createWrites = (env: Environment): Writes => {
     async flush() {
       const added = puts;
       puts = [];
-      if (added.length > 0)
-        await env.transaction(() => {
+      if (added.length > 0) {
+        const { visible, flushed } = env.transaction(() => {
           writeStructures(env);
           for (const put of added) put();
-        }).visible;
+        });
+        stored = Promise.all([stored, flushed]);
+        // The transaction that fails is reported when it is awaited, and its flush is reported at the end.
+        stored.catch(() => {});
+        await visible;
+      }
       await setImmediate();
+    },
+    async stored() {
+      await stored;
     },
   };
 };
