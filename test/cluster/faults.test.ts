@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Members } from '../../src/schema/members.ts';
 import { textOf } from '../../src/schema/message.ts';
@@ -9,6 +11,7 @@ import { type Postgres, startPostgres } from './postgres.ts';
 import { faketimeLibrary, NO_FAKETIME, NO_POSTGRES } from './programs.ts';
 import { startProxy } from './proxy.ts';
 import { becomes, createMembers, eventually, healthOf, type Member } from './services.ts';
+import { mountSmallDisk, NO_SMALL_DISK } from './small-disk.ts';
 
 /** Services of which one is cut off, paused, or has another clock (cluster.md 19.3, checks 23, 26 and 27). */
 
@@ -104,6 +107,27 @@ t.test(
     t.strictSame((await readThread(a.client, 'thread')).messages, messages);
   },
 );
+
+t.test('a copy that has no space (check 28)', { skip: NO_POSTGRES || NO_SMALL_DISK }, async (t) => {
+  const postgres = await startPostgres(t);
+  const disk = mountSmallDisk(t);
+  const env = { SERVICE_COPY_DIR: join(disk.folder, 'copy') };
+  const { a, b } = await startPair(t, postgres, postgres.createDatabase(), { env });
+  const first = await idOf(a);
+  t.equal((await send(a, 'before', '[i1] talk 1'))?.status, 201);
+  await endsIn(a, 'before');
+  disk.fill();
+  // The database takes it, the copy cannot.
+  await send(a, 'full', `[i2] talk 1 ${randomBytes(1_000_000).toString('base64')}`);
+  await becomes(b, 'active');
+  t.equal((await endsIn(b, 'full')).runs.length, 1, 'the input is in the database, once');
+  t.equal((await endsIn(b, 'before')).runs.length, 1);
+  await becomes(a, 'standby');
+  t.not(await idOf(a), first);
+  const metrics = await (await fetch(`${a.url}/metrics`, { headers: ADMIN })).text();
+  t.match(metrics, /service_cluster_fenced_total\{why="copy"\} 1\n/);
+  disk.free();
+});
 
 /** The clock of a member by this offset. */
 const clockAt = (offset: string): Given => ({
