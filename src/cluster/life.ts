@@ -116,12 +116,12 @@ const readIn = (state: State, ms: number): void => {
 const round = async (state: State): Promise<void> => {
   state.isReading = true;
   let view: MembersView | undefined;
-  let isOwnerEnding = false;
+  let next: 'soon' | 'later' = 'later';
   try {
     view = await readMembers(state);
     if (isClosed(state)) return;
     state.happened({ type: 'read', view });
-    isOwnerEnding = (await act(state, view)) === 'soon';
+    next = await act(state, view);
   } catch (error) {
     if (isClosed(state)) return;
     if (error instanceof ServerError && error.code === 'TR001') {
@@ -130,7 +130,7 @@ const round = async (state: State): Promise<void> => {
   } finally {
     state.isReading = false;
   }
-  readIn(state, isOwnerEnding ? Math.min(ENDING_READ_EVERY_MS, state.readEveryMs) : state.readEveryMs);
+  readIn(state, next === 'soon' ? Math.min(ENDING_READ_EVERY_MS, state.readEveryMs) : state.readEveryMs);
 };
 
 const readMembers = async ({ database, beats, clock }: State): Promise<MembersView> => {
@@ -157,7 +157,7 @@ const act = async (state: State, view: MembersView): Promise<'soon' | 'later'> =
     return owner.state === 'draining' ? 'soon' : 'later';
   }
   await claim(state, view);
-  return 'later';
+  return fenced.size > 0 ? 'soon' : 'later';
 };
 
 /** Returns the ids of the members that this one has ended. */

@@ -116,6 +116,7 @@ t.test('members', { skip: NO_POSTGRES }, async (t) => {
         a.lines.find(({ event }) => event === 'cluster.fenced'),
         { level: 'error', fields: { why: 'silent' } },
       );
+      await until(() => b.member.view().members[0]?.state === 'gone', 'a read behind the end of the other');
       t.match(b.member.view().members[0], { state: 'gone', reason: 'fenced by b' });
     },
   );

@@ -82,7 +82,7 @@ const SHOWS_TALK =
 /** Maximum of the programs that an address loads in a browser without a cache, compressed, in KiB. */
 const mostPrograms = (path: string): number => {
   if (path === '/') return 250;
-  return SHOWS_TALK.test(path) ? 372 : 265;
+  return SHOWS_TALK.test(path) ? 376 : 265;
 };
 
 const SMALL = { width: 375, height: 812 };

@@ -70,8 +70,18 @@ const nameOf = ({ partition, record }: Known): string => `${partition} ${record.
 
 const compare = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-const byChange = (a: Known, b: Known): number =>
-  b.at - a.at || compare(a.record.run_id, b.record.run_id) || compare(a.partition, b.partition);
+/** Of runs with one time and one id, that of the reader comes first. */
+const byChange =
+  (lists: Lists) =>
+  (a: Known, b: Known): number => {
+    const own = typeof lists === 'string' ? lists : lists[0];
+    return (
+      b.at - a.at ||
+      compare(a.record.run_id, b.record.run_id) ||
+      Number(a.partition !== own) - Number(b.partition !== own) ||
+      compare(a.partition, b.partition)
+    );
+  };
 
 const TASK_FILTERS: TaskFilter[] = [
   {},
@@ -90,7 +100,7 @@ const isTask = ({ record, at }: Known, { thread_id, agent_id, state, since }: Ta
   (since === undefined || at >= since);
 
 const checkTasks = (store: Store, lists: Lists, filter: TaskFilter, known: readonly Known[]): void => {
-  const expected = known.filter((each) => isTask(each, filter)).sort(byChange);
+  const expected = known.filter((each) => isTask(each, filter)).sort(byChange(lists));
   const names: string[] = [];
   let after: TaskPosition | undefined;
   do {
@@ -106,8 +116,8 @@ const STATUSES = ['created', 'running', 'waiting', 'done'] as const;
 const RUN_FILTERS: RunFilter[] = [{}, ...STATUSES.map((status) => ({ status })), { agent_id: 'a1' }];
 
 const ORDERS = {
-  created: (a: Known, b: Known) => a.order - b.order,
-  '-created': (a: Known, b: Known) => b.order - a.order,
+  created: () => (a: Known, b: Known) => a.order - b.order,
+  '-created': () => (a: Known, b: Known) => b.order - a.order,
   '-changed': byChange,
 };
 
@@ -118,7 +128,7 @@ const isRun = ({ record }: Known, { thread_id, status, agent_id }: RunFilter): b
 
 const checkRuns = (store: Store, lists: Lists, filter: RunFilter, known: readonly Known[]): void => {
   for (const sort of ['created', '-created', '-changed'] as const) {
-    const expected = known.filter((each) => isRun(each, filter)).sort(ORDERS[sort]);
+    const expected = known.filter((each) => isRun(each, filter)).sort(ORDERS[sort](lists));
     const of = JSON.stringify([lists, filter, sort]);
     const found: RunRecord[] = [];
     let page: RunPage | undefined = { offset: 0, limit: 3, sort };

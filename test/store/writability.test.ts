@@ -82,7 +82,9 @@ const committerFor = (t: Parameters<typeof startChild>[0], how: (done: Transacti
       dir: 'the folder',
       durability: 'power',
       pendingBlobs: createPendingBlobs(),
-      probe: () => ({ kind: 'put', rows, key: ['probe'], value: Buffer.from([1]) }),
+      probe(batch) {
+        batch.writes.push({ kind: 'put', rows, key: ['probe'], value: Buffer.from([1]) });
+      },
     },
   );
   const put = (key: string, kind: 'input' | 'progress' = 'input') => {

@@ -43,10 +43,16 @@ t.test('runs that end in the tick that accepts them', async (t) => {
     const chat = { model: 'echo', messages };
     const path = '/v1/chat/completions';
     t.same(more(await writtenBy(path, chat)), ['thread_expiries'], 'a completion');
+    const inChat = { 'x-conversation-id': 'c' };
     t.same(
-      more(await writtenBy(path, chat, { 'x-conversation-id': 'c' })),
+      more(await writtenBy(path, chat, inChat)),
+      ['thread_expiries', 'transcripts'],
+      'a completion with the id of a chat, such as a title',
+    );
+    t.same(
+      more(await writtenBy(path, { ...chat, stream: true }, inChat)),
       ['transcripts'],
-      'a completion with the id of a chat',
+      'the first stream of a chat',
     );
     t.same(
       more(await writtenBy('/v1/responses', { model: 'echo', input: 'hi' })),

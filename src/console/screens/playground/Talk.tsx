@@ -99,7 +99,7 @@ export const Talk = (props: {
   };
   return (
     <section className={`card column ${css.talk}`} aria-label={t('conversation')}>
-      <div className="row bar" style={{ flexWrap: 'nowrap' }}>
+      <div className={`row bar ${css.bar}`}>
         <ViewSwitch view={view} onChange={setView} />
         <ScreenLink to={threadHref(threadId)}>{t('common.thread')}</ScreenLink>
         <span className="cut">

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { ErrorBox } from '../../design/Loaded.tsx';
 import { EmptyState, SkeletonRows } from '../../design/Notice.tsx';
@@ -27,6 +27,31 @@ const Separator = ({ id, run }: { id: string; run: Run | undefined }) => {
   );
 };
 
+/** Reads more messages when it is scrolled near an end. `isAtEnd` follows whether the end is visible. */
+const useReadsNearEnds = (
+  frame: RefObject<HTMLElement | null>,
+  { held: { hasOlder, hasNewer }, isReading, older, newer }: Shown,
+  isAtEnd: RefObject<boolean>,
+): void => {
+  const hasScrolled = useRef(false);
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return undefined;
+    const onScroll = (): void => {
+      const { scrollTop, clientHeight, scrollHeight } = element;
+      isAtEnd.current = scrollHeight - scrollTop - clientHeight < 60;
+      hasScrolled.current = isReading;
+      if (isReading) return;
+      if (scrollTop < NEAR_PX && hasOlder) older();
+      else if (scrollHeight - scrollTop - clientHeight < NEAR_PX && hasNewer) newer();
+    };
+    // The end of a read, during which it was scrolled, emits no event.
+    if (hasScrolled.current && !isReading) onScroll();
+    element.addEventListener('scroll', onScroll, { passive: true });
+    return () => element.removeEventListener('scroll', onScroll);
+  });
+};
+
 /**
  * The conversation of a thread. Only visible messages are rendered, and only a part of a long conversation is kept in
  * memory.
@@ -37,7 +62,7 @@ export const Conversation = (props: { threadId: string; talk: Shown; runs: reado
   const known = useMemo(() => new Map(runs.map((run) => [run.run_id, run])), [runs]);
   const [fork, setFork] = useState<Message>();
   const frame = useRef<HTMLElement>(null);
-  const { held, isReading, older, newer } = talk;
+  const { held, isReading, older } = talk;
   const { messages, hasOlder, hasNewer } = held;
   const view = useView(messages, frame);
   const { rows, virtual } = view;
@@ -55,19 +80,7 @@ export const Conversation = (props: { threadId: string; talk: Shown; runs: reado
       virtual.scrollToIndex(place, { align: 'start' });
     }
   }, [messages, rows, hasNewer, virtual]);
-  useEffect(() => {
-    const element = frame.current;
-    if (!element) return undefined;
-    const onScroll = (): void => {
-      const { scrollTop, clientHeight, scrollHeight } = element;
-      isAtEnd.current = scrollHeight - scrollTop - clientHeight < 60;
-      if (isReading) return;
-      if (scrollTop < NEAR_PX && hasOlder) older();
-      else if (scrollHeight - scrollTop - clientHeight < NEAR_PX && hasNewer) newer();
-    };
-    element.addEventListener('scroll', onScroll, { passive: true });
-    return () => element.removeEventListener('scroll', onScroll);
-  });
+  useReadsNearEnds(frame, talk, isAtEnd);
   if (talk.error) return <ErrorBox error={talk.error} onRetry={older} />;
   if (!talk.isRead) return <SkeletonRows rows={4} />;
   if (messages.length === 0) return <EmptyState title={t('talk.none')}>{t('talk.noneText')}</EmptyState>;
