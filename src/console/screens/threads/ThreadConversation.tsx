@@ -49,7 +49,8 @@ const useReadsNearEnds = (
     if (hasScrolled.current && !isReading) onScroll();
     element.addEventListener('scroll', onScroll, { passive: true });
     return () => element.removeEventListener('scroll', onScroll);
-  });
+    // Not after every render: a listener that is replaced while the event is dispatched is not called.
+  }, [frame, isAtEnd, isReading, hasOlder, hasNewer, older, newer]);
 };
 
 /**

@@ -76,5 +76,7 @@ export const useConversation = (
     if (last === undefined || last < newest) void read('newer');
   }, [isRead, newest, last, held.hasNewer, isReading, read]);
 
-  return { held, isReading, isRead, error, older: () => void read('older'), newer: () => void read('newer') };
+  const older = useCallback(() => void read('older'), [read]);
+  const newer = useCallback(() => void read('newer'), [read]);
+  return { held, isReading, isRead, error, older, newer };
 };
