@@ -70,7 +70,7 @@ const nameOf = ({ partition, record }: Known): string => `${partition} ${record.
 
 const compare = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** Of runs with one time and one id, that of the reader comes first. */
+/** The run of the reader precedes others with the same time and id. */
 const byChange =
   (lists: Lists) =>
   (a: Known, b: Known): number => {
