@@ -70,15 +70,17 @@ const nameOf = ({ partition, record }: Known): string => `${partition} ${record.
 
 const compare = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** The run of the reader precedes others with the same time and id. */
+/** A run that only the list of the reader has precedes those with its time and id in lists of several users. */
 const byChange =
   (lists: Lists) =>
   (a: Known, b: Known): number => {
     const own = typeof lists === 'string' ? lists : lists[0];
+    const isJoint = ({ partition, shared }: Known): boolean =>
+      partition !== own || (shared && partition !== SCOPE);
     return (
       b.at - a.at ||
       compare(a.record.run_id, b.record.run_id) ||
-      Number(a.partition !== own) - Number(b.partition !== own) ||
+      Number(isJoint(a)) - Number(isJoint(b)) ||
       compare(a.partition, b.partition)
     );
   };
