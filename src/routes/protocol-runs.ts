@@ -96,33 +96,17 @@ function agentOfRun(resolve: RouteDeps['resolve'], thread: ThreadView): Resolved
   return run && resolve(run.agent_id, run.resolution_id);
 }
 
-/** The principal and the trace context of a request. */
-export type Caller = Pick<ProtocolRequest, 'context' | 'principal' | 'keyed'>;
-
-export type Client = Caller & Pick<ProtocolRequest, 'from'>;
-
-type Request = RouteRequest<unknown, unknown, unknown>;
-
-export function callerOf({
-  header,
-  principal,
-  keyed,
-}: Pick<Request, 'header' | 'principal' | 'keyed'>): Caller {
-  return { context: traceContextOf(header), principal, keyed };
-}
-
-/** Only decisions record where they come from: reading the address costs as much as validating a small request. */
-export function originOf({ ip, route }: Pick<Request, 'ip' | 'route'>): Client['from'] {
-  return { ip: ip(), route };
-}
+/** The principal, the trace context and the origin of a request. */
+export type Client = Pick<ProtocolRequest, 'context' | 'principal' | 'from' | 'keyed'>;
 
 export function clientOf({
   header,
   principal,
+  route,
+  ip,
   keyed,
-  ...request
-}: Pick<Request, 'header' | 'principal' | 'route' | 'ip' | 'keyed'>): Client {
-  return { context: traceContextOf(header), principal, keyed, from: originOf(request) };
+}: Pick<RouteRequest<unknown, unknown, unknown>, 'header' | 'principal' | 'route' | 'ip' | 'keyed'>): Client {
+  return { context: traceContextOf(header), principal, from: { ip: ip(), route }, keyed };
 }
 
 type Named = { thread_id?: string | undefined; agent_id?: string | undefined };

@@ -27,7 +27,7 @@ import type { ContentBlock } from '../../schema/message.ts';
 import { Conflict, NotFound } from '../../schema/outcome.ts';
 import type { Place } from '../../schema/place.ts';
 import type { Leg } from '../../schema/run.ts';
-import type { Caller, Client } from '../protocol-runs.ts';
+import type { Client } from '../protocol-runs.ts';
 import { type ChatInput, chatInput, resultInput, toolResultsIn, waitingRun } from './chat-input.ts';
 import { acceptReferences } from './file-references.ts';
 import { type HangUps, nameOfChat, nameOfThread } from './hang-ups.ts';
@@ -42,9 +42,7 @@ import type { OpenAiDeps } from './openai-deps.ts';
  */
 
 export type ChatCall = {
-  client: Caller;
-  /** The origin of decisions; undefined if the request cannot make any. */
-  from: Client['from'] | undefined;
+  client: Client;
   agent: ResolvedAgent;
   request: ChatRequest;
   /** The chat that a front end names in a header. */
@@ -381,10 +379,10 @@ const acceptAll = <Message extends Pick<ImportedMessage, 'content'>>(
 
 const submissionOf = (
   { access, settings }: SubmitDeps,
-  { client, from, agent, request, keyed }: ChatCall,
+  { client, agent, request, keyed }: ChatCall,
   { place, thread, found, attach }: { place: Place; thread: ThreadView; found: Read; attach: AttachAdmitted },
 ): Submission => {
-  const { principal, context } = client;
+  const { principal, context, from } = client;
   const { input, history = [], isKeyed, fields, keeps } = found;
   const { messages, decisions, decides, continued } = input;
   access.check(principal, place, 'write');
@@ -402,12 +400,7 @@ const submissionOf = (
     named: decisions.length === 0,
     ...(decisions.length > 0 && continued && { into: continued.run_id }),
     messages,
-    decisions: decisions.map((decision) => ({
-      ...decision,
-      principal,
-      mayWrite: true,
-      ...(from && { from }),
-    })),
+    decisions: decisions.map((decision) => ({ ...decision, principal, mayWrite: true, from })),
     ...(history.length > 0 && { history }),
     thread: keeps ? { ...fields, expires_at: null } : fields,
     origin: 'user',

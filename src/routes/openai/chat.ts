@@ -22,7 +22,7 @@ import { may, mayStill } from '../../schema/principal.ts';
 import type { Reading as StreamReading } from '../../schema/reader.ts';
 import { hasTag } from '../../schema/run-state.ts';
 import { timerMs } from '../../schema/timer.ts';
-import { callerOf, originOf } from '../protocol-runs.ts';
+import { clientOf } from '../protocol-runs.ts';
 import { createdChat, openAgain } from './chat-again.ts';
 import { waitsOfRun } from './chat-input.ts';
 import { ChatChunk, ChatCompletion } from './chat-schemas.ts';
@@ -76,15 +76,14 @@ export const chatRoutes = (given: OpenAiDeps) => {
 const callOf = async (deps: ChatDeps, request: Request): Promise<ChatCall> => {
   const { header, body, principal, keyed } = request;
   const decoded = decodeChat(body);
-  const chat = firstHeader(header, deps.settings.openai.chat_id_headers);
-  const thread = header('x-troupe-thread-id') ?? decoded.thread_id;
-  // A new thread waits for no decision.
-  const mayDecide =
-    chat !== undefined || thread !== undefined || decoded.messages.some(({ role }) => role === 'tool');
-  // The address is not available after a disconnect.
-  const from = mayDecide ? originOf(request) : undefined;
-  const agent = await agentOfModel(deps, principal, decoded.model);
-  return { client: callerOf(request), from, agent, request: decoded, chat, thread, keyed };
+  return {
+    client: clientOf(request),
+    agent: await agentOfModel(deps, principal, decoded.model),
+    request: decoded,
+    chat: firstHeader(header, deps.settings.openai.chat_id_headers),
+    thread: header('x-troupe-thread-id') ?? decoded.thread_id,
+    keyed,
+  };
 };
 
 const firstHeader = (header: Request['header'], names: readonly string[]): string | undefined => {

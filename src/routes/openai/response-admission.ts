@@ -31,7 +31,7 @@ import { textOf } from '../../schema/message.ts';
 import type { Place } from '../../schema/place.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import type { StoredInput, StoredResponse } from '../../schema/stored-response.ts';
-import type { Caller, Client } from '../protocol-runs.ts';
+import type { Client } from '../protocol-runs.ts';
 import { acceptEntries } from './file-references.ts';
 import { agentOfModel } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
@@ -54,7 +54,7 @@ export type Ended = { row: StoredResponse; thread: Place };
 /** @throws OpenAiError */
 export const acceptResponse = async (
   deps: OpenAiDeps,
-  { client, origin, keyed }: Sender,
+  { client, keyed }: { client: Client; keyed: Keyed | undefined },
   request: ResponseRequest,
 ): Promise<Accepted | Ended> => {
   const { principal } = client;
@@ -62,10 +62,8 @@ export const acceptResponse = async (
   const entries = acceptEntries(deps, principal, given);
   const decided = position && decidedElsewhere(deps, position, entries);
   if (decided) return decided;
-  // The address is not available after a disconnect, and a new thread waits for no decision.
-  const from = position && origin();
   const agent = await agentOf(deps, client, request, position);
-  const context: Context = { deps, client, from, keyed, request, agent, entries };
+  const context: Context = { deps, client, keyed, request, agent, entries };
   if (!position) {
     const thread = { scope: ownPartition(principal), id: deps.ids.uuid() };
     return admitted(await admit(context, { thread, seq: undefined, row: undefined }, { isNew: true }));
@@ -78,17 +76,9 @@ export const acceptResponse = async (
   return admitted(await admitFork(context, position));
 };
 
-type Sender = {
-  client: Caller;
-  /** Returns the origin of decisions. */
-  origin: () => Client['from'];
-  keyed: Keyed | undefined;
-};
-
 type Context = {
   deps: OpenAiDeps;
-  client: Caller;
-  from: Client['from'] | undefined;
+  client: Client;
   keyed: Keyed | undefined;
   request: ResponseRequest;
   agent: ResolvedAgent;
@@ -101,7 +91,7 @@ const admitted = (outcome: Accepted | 'fork' | 'locked'): Accepted => {
   throw new Error('a new thread has accepted no run');
 };
 
-const findPosition = (deps: OpenAiDeps, { principal }: Caller, request: ResponseRequest): Located => {
+const findPosition = (deps: OpenAiDeps, { principal }: Client, request: ResponseRequest): Located => {
   const { previous, conversation, entries } = request;
   if (previous !== undefined) return { position: behindResponse(deps, principal, previous), entries };
   if (conversation !== undefined) {
@@ -118,7 +108,7 @@ const withoutReferences = (entries: readonly InputEntry[]): InputEntry[] =>
 /** @throws OpenAiError 404 */
 export const conversationThread = (
   { access, store }: Pick<OpenAiDeps, 'access' | 'store'>,
-  principal: Caller['principal'],
+  principal: Client['principal'],
   conversation: string,
 ): Place => {
   const id = checkNewId('thread', 'conversation', threadOfConversation(conversation));
@@ -152,7 +142,7 @@ const decidedElsewhere = (
 /** The agent of the request, else the last one of the thread, else the default. */
 const agentOf = (
   deps: OpenAiDeps,
-  { principal }: Caller,
+  { principal }: Client,
   { model }: ResponseRequest,
   position: Position | undefined,
 ): ResolvedAgent | Promise<ResolvedAgent> => {
@@ -314,7 +304,7 @@ const refuseStrayOutputs = (entries: readonly InputEntry[]): void => {
 };
 
 const continuation = (context: Context, at: At, run: RunRecord): Submission => {
-  const { deps, client, from, entries } = context;
+  const { deps, client, entries } = context;
   const { thread } = at;
   const { principal } = client;
   const waits = waitsOf(run.waiting, run.activation?.options.frontend_tools);
@@ -337,7 +327,7 @@ const continuation = (context: Context, at: At, run: RunRecord): Submission => {
     named: false,
     into: run.run_id,
     messages,
-    decisions: decisions.map((decision) => ({ ...decision, principal, mayWrite, ...(from && { from }) })),
+    decisions: decisions.map((decision) => ({ ...decision, principal, mayWrite, from: client.from })),
     context: client.context,
   };
 };

@@ -25,7 +25,7 @@ import type { Place } from '../../schema/place.ts';
 import type { Principal } from '../../schema/principal.ts';
 import type { Reading } from '../../schema/reader.ts';
 import type { StoredResponse } from '../../schema/stored-response.ts';
-import { callerOf, originOf } from '../protocol-runs.ts';
+import { clientOf } from '../protocol-runs.ts';
 import { inputItems } from './input-items.ts';
 import { TAG } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
@@ -93,11 +93,7 @@ type Call = RouteRequest<undefined, undefined, unknown>;
 
 const create = async (deps: OpenAiDeps, call: Call): Promise<unknown> => {
   const request = decodeResponse(call.body);
-  const accepted = await acceptResponse(
-    deps,
-    { client: callerOf(call), origin: () => originOf(call), keyed: call.keyed },
-    request,
-  );
+  const accepted = await acceptResponse(deps, { client: clientOf(call), keyed: call.keyed }, request);
   if ('row' in accepted) {
     const { row, thread } = accepted;
     return answerEnded(deps, thread.scope, row, request.isStream);
