@@ -12,8 +12,8 @@ import { NotFound } from '../../schema/outcome.ts';
 import type { EndedLeg } from '../../schema/run.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import { readEventsFrom } from '../replay.ts';
+import type { Admitted } from './chat-admission.ts';
 import { waitsOfRun } from './chat-input.ts';
-import type { Admitted } from './chat-submit.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
 
 /**
