@@ -24,11 +24,12 @@ export const textIn = <K extends string>(
   key: K | Common,
   values: Values = {},
 ): string => {
-  const all: Texts = { ...common, ...texts };
-  const [en = '', zhCN = en] = all[key] ?? [];
+  const [en = '', zhCN = en] = textsOf(texts, key) ?? textsOf(common, key) ?? [];
   const found = locale === 'en' ? en : zhCN;
   return filled(typeof found === 'string' ? found : formOf(found, locale, values.count), values, locale);
 };
+
+const textsOf = (texts: Texts, key: string): readonly Text[] | undefined => texts[key];
 
 export const isKey = <K extends string>(texts: Texts<K>, key: string): key is K => key in texts;
 

@@ -60,7 +60,7 @@ export type SubmitDeps = Pick<
   'acceptFiles' | 'access' | 'clock' | 'fileLink' | 'ids' | 'runtime' | 'settings' | 'store' | 'observe'
 > & { hangUps: HangUps };
 
-/** What a request means for a thread. */
+/** The input of a request, as the thread takes it. */
 type Read = {
   input: ChatInput;
   history?: readonly ImportedMessage[];
