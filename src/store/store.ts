@@ -7,7 +7,7 @@ import { type Batch, type BatchPlace, createBatch, type Rows } from './engine/ba
 import { blobsIn } from './engine/blob-folder.ts';
 import { type CommitKind, type Committer, createCommitter } from './engine/committer.ts';
 import { refuseCopy } from './engine/copy-folder.ts';
-import { type Counters, createCounters } from './engine/counters.ts';
+import { createCounters } from './engine/counters.ts';
 import { checkDataFile } from './engine/data-file.ts';
 import {
   clearReaders,
@@ -18,54 +18,21 @@ import {
 } from './engine/environment.ts';
 import { prepareFolder, reasonOf } from './engine/folder.ts';
 import type { Key } from './engine/keys.ts';
-import { createMediaTexts, type MediaTexts } from './engine/media-texts.ts';
-import { createOrder, type Order } from './engine/order.ts';
+import { createMediaTexts } from './engine/media-texts.ts';
+import { createOrder } from './engine/order.ts';
 import { type Ownership, takeOwnership } from './engine/owner.ts';
-import { createPendingBlobs, type PendingBlobs } from './engine/pending-blobs.ts';
+import { createPendingBlobs } from './engine/pending-blobs.ts';
 import { makeFolderPrivate } from './engine/private-files.ts';
 import { createRemovals, type Removals } from './engine/removals.ts';
 import type { Shipping } from './engine/shipping.ts';
 import { readStats, type StoreStats } from './engine/stats.ts';
 import { createUpgrade, FORMAT, type Format } from './repair/format.ts';
-import { type AccessEventTable, createAccessEventTable } from './tables/access-events.ts';
+import { createTables, type Tables } from './store-tables.ts';
 import { type BlobParts, createBlobParts } from './tables/blob-parts.ts';
-import { type BudgetCounterTable, createBudgetCounterTable } from './tables/budget-counters.ts';
 import { type ControlPlane, createControlPlane } from './tables/control-plane.ts';
-import { type CredentialTable, createCredentialTable } from './tables/credentials.ts';
-import { createDatasetTable, type DatasetTable } from './tables/datasets.ts';
-import { createDeadlineTable, type DeadlineTable } from './tables/deadlines.ts';
-import { createDispatchTable, type DispatchTable } from './tables/dispatches.ts';
-import { createEndedWork } from './tables/ended-work.ts';
-import { createEvalRunTable, type EvalRunTable } from './tables/eval-runs.ts';
-import { createEventTable, type EventTable } from './tables/events.ts';
-import { createFileTable, type FileTable, takeLinkKey } from './tables/files.ts';
-import { createIdempotencyTable, type IdempotencyTable } from './tables/idempotency.ts';
-import { createKeyTable, type KeyTable } from './tables/keys.ts';
-import { createListedRuns, type ListedRuns } from './tables/listed-runs.ts';
-import { createMcpCatalogTable, type McpCatalogTable } from './tables/mcp-catalogs.ts';
-import { createMessageTable, type MessageTable } from './tables/messages.ts';
-import { createOpenWork } from './tables/open-work.ts';
-import { createPastStateTable, type PastStateTable } from './tables/past-states.ts';
-import { createPendingTable, type PendingTable } from './tables/pending.ts';
+import { takeLinkKey } from './tables/files.ts';
 import { createProbe } from './tables/probes.ts';
-import { createPushOutbox, type PushOutbox } from './tables/push-outbox.ts';
-import { createReceivedTable, type ReceivedTable } from './tables/received-messages.ts';
-import { createResponseTable, type ResponseTable } from './tables/responses.ts';
-import { createRetractionTable, type RetractionTable } from './tables/retractions.ts';
-import { createRunTable, type RunTable } from './tables/runs.ts';
-import { createRuntimeStatsTable, type RuntimeStatsTable } from './tables/runtime-stats.ts';
-import { createSessionTable, type SessionTable } from './tables/sessions.ts';
-import { createStateTable, type StateTable } from './tables/state.ts';
-import { createStoppedTable, type StoppedTable } from './tables/stopped-answers.ts';
 import { createStoreKeys, type StoreKeys } from './tables/store-keys.ts';
-import { createTaskIndex, type TaskTable } from './tables/tasks.ts';
-import { createThreadExpiryTable, type ThreadExpiryTable } from './tables/thread-expiries.ts';
-import { createThreadTable, type ThreadTable } from './tables/threads.ts';
-import { createTicketTable, type TicketTable } from './tables/tickets.ts';
-import { createTraceTable, type TraceTable } from './tables/traces.ts';
-import { createTranscriptTable, type TranscriptTable } from './tables/transcripts.ts';
-import { createUsageTable, type UsageTable } from './tables/usage.ts';
-import { createUserTable, type UserTable } from './tables/users.ts';
 import { createTransfers, type Transfers } from './transfers.ts';
 
 export type StoreOptions = {
@@ -82,48 +49,6 @@ export type StoreOptions = {
   holdsSecrets?: boolean;
   /** Receives problems that an operator should fix although the store opens, and the progress of a long upgrade. */
   warn?: (problem: string) => void;
-};
-
-/** The tables that contain no secrets. */
-type Tables = {
-  readonly threads: ThreadTable;
-  readonly threadExpiries: ThreadExpiryTable;
-  readonly transcripts: TranscriptTable;
-  readonly messages: MessageTable;
-  readonly pending: PendingTable;
-  readonly retractions: RetractionTable;
-  readonly stopped: StoppedTable;
-  readonly pastStates: PastStateTable;
-  readonly responses: ResponseTable;
-  readonly received: ReceivedTable;
-  /** Every ticket that a thread has ever issued. */
-  readonly tickets: TicketTable;
-  readonly runs: RunTable;
-  readonly tasks: TaskTable;
-  readonly dispatches: DispatchTable;
-  readonly deadlines: DeadlineTable;
-  /** Runs that wait for background tasks. */
-  readonly awaiting: ListedRuns;
-  /** Runs of sub-agents that are not done, or whose parents have not processed their end. */
-  readonly driven: ListedRuns;
-  readonly events: EventTable;
-  readonly state: StateTable;
-  readonly pushOutbox: PushOutbox;
-  readonly traces: TraceTable;
-  readonly datasets: DatasetTable;
-  readonly evalRuns: EvalRunTable;
-  readonly runtimeStats: RuntimeStatsTable;
-  readonly users: UserTable;
-  readonly keys: KeyTable;
-  readonly sessions: SessionTable;
-  /** Digests of credentials. */
-  readonly credentials: CredentialTable;
-  readonly budgetCounters: BudgetCounterTable;
-  readonly mcpCatalogs: McpCatalogTable;
-  readonly usage: UsageTable;
-  readonly accessEvents: AccessEventTable;
-  readonly files: FileTable;
-  readonly idempotency: IdempotencyTable;
 };
 
 /** The contents of files: the folder that readers use, and the rows of a database. */
@@ -349,68 +274,3 @@ const commitWith =
     for (const [sha256, bytes] of batch.blobs) blobs.put(batch, sha256, bytes);
     return committer.commit(batch, kind);
   };
-
-const createTables = (
-  env: Environment,
-  {
-    counters,
-    removals,
-    order,
-    linkKey,
-    pendingBlobs,
-    media,
-  }: {
-    counters: Counters;
-    removals: Removals;
-    order: Order;
-    linkKey: Buffer;
-    pendingBlobs: PendingBlobs;
-    media: MediaTexts;
-  },
-): Tables => {
-  const files = createFileTable(env, counters, { linkKey, pendingBlobs });
-  const tasks = createTaskIndex(env, counters);
-  const runs = createRunTable(env, { counters, order, tasks });
-  const threadExpiries = createThreadExpiryTable(env);
-  return {
-    threads: createThreadTable(env, counters, threadExpiries),
-    threadExpiries,
-    transcripts: createTranscriptTable(env),
-    messages: createMessageTable(env, { answers: runs, removals, media, files }),
-    pending: createPendingTable(env),
-    retractions: createRetractionTable(env, removals),
-    stopped: createStoppedTable(env, removals),
-    pastStates: createPastStateTable(env, removals),
-    responses: createResponseTable(env, removals),
-    received: createReceivedTable(env),
-    tickets: createTicketTable(env),
-    runs,
-    tasks,
-    dispatches: createDispatchTable(env, {
-      answers: runs,
-      order,
-      openWork: createOpenWork(env),
-      endedWork: createEndedWork(env),
-    }),
-    deadlines: createDeadlineTable(env),
-    awaiting: createListedRuns(env, 'awaiting_tasks'),
-    driven: createListedRuns(env, 'driven_runs'),
-    events: createEventTable(env, runs, media),
-    state: createStateTable(env),
-    pushOutbox: createPushOutbox(env, { order }),
-    traces: createTraceTable(env),
-    datasets: createDatasetTable(env),
-    evalRuns: createEvalRunTable(env),
-    runtimeStats: createRuntimeStatsTable(env),
-    users: createUserTable(env),
-    keys: createKeyTable(env),
-    sessions: createSessionTable(env),
-    credentials: createCredentialTable(env),
-    budgetCounters: createBudgetCounterTable(env),
-    mcpCatalogs: createMcpCatalogTable(env),
-    usage: createUsageTable(env),
-    accessEvents: createAccessEventTable(env),
-    files,
-    idempotency: createIdempotencyTable(env),
-  };
-};
