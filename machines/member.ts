@@ -6,7 +6,8 @@ import { assign, fromPromise, setup } from 'xstate';
  *
  * Guarantees: work begins in `loading` only, behind a claim, and every way out of the states that own something leads
  * through `draining` or `fenced`, which end it. In `isolated` the work stays in memory: the lease may be over, and only
- * the database decides. Events carry no data; the module that runs the machine keeps what they are about.
+ * the database decides. For the same reason a load continues behind the end of its lease. Events carry no data; the
+ * module that runs the machine keeps what they are about.
  */
 
 export type MemberState =
@@ -32,6 +33,8 @@ export type MemberContext = {
   isLeaving: boolean;
   /** Whether the copy was the cause of the last end. */
   isCopyBroken: boolean;
+  /** Whether the lease has passed while the copy was filled, and no renewal has succeeded since. */
+  isLeaseOver: boolean;
 };
 
 export type MemberEvent =
@@ -84,12 +87,15 @@ const machine = setup({
   guards: {
     isLeaving: ({ context }) => context.isLeaving,
     isCopyBroken: ({ context }) => context.isCopyBroken,
+    isLeaseOver: ({ context }) => context.isLeaseOver,
   },
   actions: {
     noteFailure: assign({ failures: ({ context }) => Math.min(context.failures + 1, MOST_COUNTED) }),
-    noteEntry: assign({ failures: 0, isCopyBroken: false }),
+    noteEntry: assign({ failures: 0, isCopyBroken: false, isLeaseOver: false }),
     noteLeaving: assign({ isLeaving: true }),
     noteBrokenCopy: assign({ isCopyBroken: true }),
+    noteLeaseOver: assign({ isLeaseOver: true }),
+    noteRenewal: assign({ isLeaseOver: false }),
     /** The service refuses requests and cuts its streams, and keeps its runs. */
     suspend: () => {},
     resume: () => {},
@@ -120,7 +126,7 @@ const leaves = (description: string) =>
 export const memberMachine = machine.createMachine({
   id: 'member',
   description: 'The membership of a process in a cluster.',
-  context: { failures: 0, isLeaving: false, isCopyBroken: false },
+  context: { failures: 0, isLeaving: false, isCopyBroken: false, isLeaseOver: false },
   initial: 'opening',
   states: {
     opening: {
@@ -187,7 +193,14 @@ export const memberMachine = machine.createMachine({
       invoke: {
         id: 'load',
         src: 'load',
-        onDone: { target: 'active', description: 'The copy is complete and the service runs.' },
+        onDone: [
+          {
+            guard: 'isLeaseOver',
+            target: 'isolated',
+            description: 'The service runs, and no renewal has succeeded since the lease has passed.',
+          },
+          { target: 'active', description: 'The copy is complete and the service runs.' },
+        ],
         onError: {
           target: 'fenced',
           actions: 'noteBrokenCopy',
@@ -197,11 +210,20 @@ export const memberMachine = machine.createMachine({
       on: {
         FENCED: ended,
         LEASE_OVER: {
-          target: 'fenced',
-          description: 'The lease may be over before the copy is complete, so nothing is kept.',
+          actions: 'noteLeaseOver',
+          description: 'The load continues: only another member ends the membership.',
         },
+        RENEWED: { actions: 'noteRenewal', description: 'The lease lasts.' },
         COPY_BROKEN: broken,
-        DRAIN: { target: 'draining', actions: 'noteLeaving', description: 'The process leaves.' },
+        DRAIN: [
+          {
+            guard: 'isLeaseOver',
+            target: 'fenced',
+            actions: 'noteLeaving',
+            description: 'The process leaves; nothing can be committed.',
+          },
+          { target: 'draining', actions: 'noteLeaving', description: 'The process leaves.' },
+        ],
       },
     },
     active: {

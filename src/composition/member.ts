@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { createFront } from '../cluster/front.ts';
 import { createMember } from '../cluster/member.ts';
-import type { Held, Member, MemberOptions, Served } from '../cluster/member-types.ts';
+import type { Held, Member, MemberOptions, MemberState, Served } from '../cluster/member-types.ts';
 import { createOriginCheck } from '../http/cors.ts';
 import { refuseUnseenData } from '../postgres/index.ts';
 import { createScratchFolder, type ScratchFolder } from '../processes/scratch-folder.ts';
@@ -39,11 +39,8 @@ export const startMember = async (alone: Process, listen: boolean): Promise<Star
     ...frontOptions(ofProcess),
     self: () => member?.self()?.id,
     active: () => member?.active(),
-    own() {
-      // Suspends the service first if its lease is over.
-      member?.state();
-      return host.service()?.answer;
-    },
+    // The state is read first: that suspends the service if its lease is over.
+    own: () => (member && ANSWERS.includes(member.state()) ? host.service()?.answer : undefined),
     local: (req) =>
       !membership.canServe('active') && standby.answers(req.getUrl()) ? standby.answer : undefined,
     leaseMs: () => member?.leaseMs() ?? settings.cluster.lease_ttl_ms,
@@ -83,6 +80,12 @@ export const startMember = async (alone: Process, listen: boolean): Promise<Star
     throw error;
   }
 };
+
+/**
+ * The states in which requests are passed to the service, which refuses them itself while it is suspended. It is not
+ * while it starts (`loading`) and before it is abandoned (`fenced`), when its lease may be over.
+ */
+const ANSWERS: readonly MemberState[] = ['active', 'doubtful', 'isolated', 'draining'];
 
 const NEEDS_LISTENER =
   'SERVICE_DATABASE_URL (database.url): not allowed without a listener: other members forward requests to this process';

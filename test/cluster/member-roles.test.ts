@@ -1,49 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import t, { type Test } from 'tap';
-import { socketIn } from './pgbouncer.ts';
-import { type Postgres, startPostgres } from './postgres.ts';
+import t from 'tap';
+import { startPostgres } from './postgres.ts';
 import { NO_POSTGRES } from './programs.ts';
-import { type PostgresProxy, startProxy } from './proxy.ts';
-import { createServing, type Serving, type ServingOptions, until, untilState } from './serving.ts';
+import { createProxied, TTL_MS } from './proxied.ts';
+import { type Serving, type ServingOptions, until, untilState } from './serving.ts';
 
 /** Members that take over from each other (cluster.md 19.3), in one process. */
 
-/** A statement may take half of it, also on a busy host. */
-const TTL_MS = 3000;
-
 t.setTimeout(240_000);
-
-type Given = Partial<ServingOptions> & { name: string };
-
-/** Members of one database, each behind a proxy. */
-const createCluster = (t: Test, postgres: Postgres) => {
-  const database = postgres.createDatabase();
-  const create = async ({ name, ...given }: Given): Promise<{ serving: Serving; proxy: PostgresProxy }> => {
-    const proxy = await startProxy(t, { to: { path: socketIn(postgres.folder, postgres.port) } });
-    const url = postgres.url(database, proxy.port);
-    const serving = createServing({ name, url, ttlMs: TTL_MS, ...given });
-    t.teardown(async () => {
-      proxy.all('pass');
-      await serving.member.leave();
-    });
-    return { serving, proxy };
-  };
-  const start = async (given: Given) => {
-    const created = await create(given);
-    await created.serving.member.start();
-    return created;
-  };
-  const startPair = async () => {
-    const a = await start({ name: 'a' });
-    await untilState(a.serving, 'active');
-    const b = await start({ name: 'b' });
-    await b.serving.member.whenStanding();
-    return { a: a.serving, b: b.serving, proxyOfA: a.proxy, proxyOfB: b.proxy };
-  };
-  return { database, create, start, startPair, sql: (text: string) => postgres.sql(database, text) };
-};
 
 const textsIn = (sql: (text: string) => string): string[] =>
   sql('SELECT value FROM troupe.row WHERE kind = 3 ORDER BY key')
@@ -55,7 +21,7 @@ t.test('members', { skip: NO_POSTGRES }, async (t) => {
   const postgres = await startPostgres(t);
 
   await t.test('one member is active, and its graceful end lets another take over (check 20)', async (t) => {
-    const { database, sql, startPair } = createCluster(t, postgres);
+    const { database, sql, startPair } = createProxied(t, postgres);
     const { a, b } = await startPair();
     t.equal(b.member.state(), 'standby');
     t.match(b.member.active(), { id: a.member.self()?.id, name: 'a', url: 'http://a' });
@@ -94,7 +60,7 @@ t.test('members', { skip: NO_POSTGRES }, async (t) => {
   await t.test(
     'a member that loses the database is isolated before another is active (check 23)',
     async (t) => {
-      const { sql, startPair } = createCluster(t, postgres);
+      const { sql, startPair } = createProxied(t, postgres);
       const { a, b, proxyOfA } = await startPair();
       const first = a.service();
       t.equal(await first.say('before'), 'applied');
@@ -122,7 +88,7 @@ t.test('members', { skip: NO_POSTGRES }, async (t) => {
   );
 
   await t.test('the same member continues behind an outage of the database (check 24)', async (t) => {
-    const { startPair, sql } = createCluster(t, postgres);
+    const { startPair, sql } = createProxied(t, postgres);
     const { a, b } = await startPair();
     const { id } = a.service();
     await postgres.crash();
@@ -145,7 +111,7 @@ t.test('members', { skip: NO_POSTGRES }, async (t) => {
   });
 
   await t.test('a member with a broken copy leaves, and another takes over at once (check 28)', async (t) => {
-    const { startPair } = createCluster(t, postgres);
+    const { startPair } = createProxied(t, postgres);
     const { a, b } = await startPair();
     const broken = a.service();
     const brokenAt = performance.now();
@@ -163,7 +129,7 @@ t.test('members', { skip: NO_POSTGRES }, async (t) => {
   });
 
   await t.test('a member drains at the request of another', async (t) => {
-    const { startPair } = createCluster(t, postgres);
+    const { startPair } = createProxied(t, postgres);
     const { a, b } = await startPair();
     t.equal(await b.member.drain('missing'), false);
     t.equal(await b.member.drain(a.member.self()?.id ?? ''), true);
@@ -174,7 +140,7 @@ t.test('members', { skip: NO_POSTGRES }, async (t) => {
   });
 
   await t.test('a service that cannot start is tried again, or by another member', async (t) => {
-    const { start, create } = createCluster(t, postgres);
+    const { start, create } = createProxied(t, postgres);
     let attempts = 0;
     const { serving: a } = await start({
       name: 'a',
@@ -191,16 +157,8 @@ t.test('members', { skip: NO_POSTGRES }, async (t) => {
     await until(() => c.events().includes('cluster.name_taken'), 'the warning about the name');
   });
 
-  await t.test('a member that leaves while it loads ends its load', async (t) => {
-    const { start } = createCluster(t, postgres);
-    const { serving: a } = await start({ name: 'a', opening: () => pause(300) });
-    await untilState(a, 'loading');
-    await a.member.leave();
-    t.strictSame(a.services, [], 'the rows have ended');
-  });
-
   await t.test('a member whose membership ends while it drains abandons its service', async (t) => {
-    const { start, sql } = createCluster(t, postgres);
+    const { start, sql } = createProxied(t, postgres);
     const { serving: a } = await start({
       name: 'a',
       draining: ({ calls }) => until(() => calls.includes('abandon'), 'the end of the membership'),
@@ -216,14 +174,14 @@ t.test('members', { skip: NO_POSTGRES }, async (t) => {
   });
 
   await t.test('a member can leave before its start', async (t) => {
-    const { create } = createCluster(t, postgres);
+    const { create } = createProxied(t, postgres);
     const { serving } = await create({ name: 'a' });
     await serving.member.leave();
     t.strictSame(await serving.member.ended, { state: 'gone', reason: 'left' });
   });
 
   await t.test('three fences in ten minutes are reported with the longest pause', async (t) => {
-    const { start, sql } = createCluster(t, postgres);
+    const { start, sql } = createProxied(t, postgres);
     const { serving: a } = await start({ name: 'a' });
     for (let round = 1; round <= 3; round += 1) {
       await until(() => a.services.length === round && a.member.state() === 'active', 'an active member');
@@ -235,7 +193,7 @@ t.test('members', { skip: NO_POSTGRES }, async (t) => {
   });
 
   await t.test('a start waits for a database that is down, and can be ended before', async (t) => {
-    const { create } = createCluster(t, postgres);
+    const { create } = createProxied(t, postgres);
     const [waits, leaves] = [await create({ name: 'a' }), await create({ name: 'b' })];
     await postgres.stop();
     const started = waits.serving.member.start();
@@ -249,7 +207,7 @@ t.test('members', { skip: NO_POSTGRES }, async (t) => {
   });
 
   await t.test('a start ends with one line for a database that it cannot use (checks 36, 37)', async (t) => {
-    const { create, start, sql } = createCluster(t, postgres);
+    const { create, start, sql } = createProxied(t, postgres);
     const agreed = { secrets_check: 'geheim', settings_hash: { SERVICE_SCOPE_ID: 'default' } };
     await start({ name: 'a', agreed });
     const refused = async (given: Partial<ServingOptions>, expected: RegExp): Promise<void> => {
@@ -279,7 +237,7 @@ t.test('members', { skip: NO_POSTGRES }, async (t) => {
   });
 
   await t.test('a member that has left has no timer', async (t) => {
-    const { startPair } = createCluster(t, postgres);
+    const { startPair } = createProxied(t, postgres);
     const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
     const before = timers();
     const { a, b } = await startPair();

@@ -39,6 +39,8 @@ export type ServingOptions = {
   draining?: (service: Service) => Promise<void>;
   /** Runs before the service is opened. */
   opening?: (held: Held) => Promise<void>;
+  /** Runs when the rows have been read. */
+  loaded?: (service: Service) => void;
 };
 
 /** All work belongs to the commons while one member is active. */
@@ -103,6 +105,7 @@ export const createServing = (options: ServingOptions): Serving => {
       await options.opening?.(held);
       const service = await openService(held);
       services.push(service);
+      options.loaded?.(service);
       const call = (name: Service['calls'][number]) => (): void => void service.calls.push(name);
       return {
         suspend: call('suspend'),

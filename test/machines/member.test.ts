@@ -43,11 +43,13 @@ t.test('moves between states exactly as its table defines', async (t) => {
       ...['done joining', 'done refused', 'DRAIN gone'].map((move) => `opening ${move}`),
       ...['done standby', 'done refused', 'error opening', 'DRAIN gone'].map((move) => `joining ${move}`),
       ...['CLAIMED loading', 'FENCED fenced', 'DRAIN gone'].map((move) => `standby ${move}`),
-      ...['done active', 'error fenced', 'DRAIN draining'].map((move) => `loading ${move}`),
+      ...['done active', 'done isolated', 'error fenced', 'DRAIN draining', 'DRAIN fenced'].map(
+        (move) => `loading ${move}`,
+      ),
       ...['active RENEWAL_FAILED doubtful', 'active COMMIT_UNKNOWN doubtful', 'doubtful RENEWED active'],
       ...['active LEASE_OVER isolated', 'doubtful LEASE_OVER isolated', 'isolated RENEWED active'],
       ...['active DRAIN draining', 'doubtful DRAIN draining', 'isolated DRAIN fenced'],
-      ...['loading', 'draining'].map((state) => `${state} LEASE_OVER fenced`),
+      'draining LEASE_OVER fenced',
       ...['loading', 'active', 'doubtful', 'isolated', 'draining'].flatMap((state) => [
         `${state} FENCED fenced`,
         `${state} COPY_BROKEN fenced`,
@@ -71,6 +73,17 @@ t.test('suspends the service when it is isolated, and resumes it after a renewal
     t.equal(edge.actions.includes('suspend'), isolates);
     const resumes = stateOf(edge.from) === 'isolated' && edge.event.type === 'RENEWED';
     t.equal(edge.actions.includes('resume'), resumes);
+  }
+});
+
+t.test('a load continues behind the end of its lease, until the membership has ended', async (t) => {
+  for (const { from, event, to } of edgesFrom('loading')) {
+    if (event.type === 'LEASE_OVER') t.match(to.context, { isLeaseOver: true }, pathOf(to));
+    if (event.type === 'RENEWED') t.match(to.context, { isLeaseOver: false }, pathOf(to));
+    if (['LEASE_OVER', 'RENEWED'].includes(event.type)) t.equal(stateOf(to), 'loading');
+    if (event.type === 'xstate.done.actor.load')
+      t.equal(stateOf(to), from.context.isLeaseOver ? 'isolated' : 'active');
+    if (event.type === 'DRAIN') t.equal(stateOf(to), from.context.isLeaseOver ? 'fenced' : 'draining');
   }
 });
 
