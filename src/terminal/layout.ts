@@ -1,4 +1,4 @@
-import { type Entry, textAt } from './entry.ts';
+import { type Entry, numberAt, textAt } from './entry.ts';
 import type { Paint, Tone } from './paint.ts';
 import type { RunEntry } from './run-entry.ts';
 import { amount, cut, duration, harmless, shortId, timeOfDay, wrapped } from './text.ts';
@@ -69,12 +69,25 @@ export const entryLines = (page: Page, entry: Entry): string => {
   return heading(page, entry.time, word, tone) + parts.join(`\n${' '.repeat(MARGIN)}`);
 };
 
+/** Whether the entry is one of several attempts. */
+export const isAttempt = (entry: Entry): boolean => numberAt(entry, 'attempt') !== undefined;
+
+/** An attempt that failed like the one above it. */
+export const attemptLine = (page: Page, entry: Entry): string => {
+  const [word, tone] = LEVELS[entry.level] ?? [entry.level, 'dim'];
+  const most = numberAt(entry, 'max_attempts');
+  const run = textAt(entry, 'run_id');
+  const number = `attempt ${numberAt(entry, 'attempt')}${most === undefined ? '' : ` of ${most}`}`;
+  const text = `${entry.msg}, ${number}: the same error${run === undefined ? '' : ` (run ${shortId(run)})`}`;
+  return heading(page, entry.time, word, tone) + below(page, text);
+};
+
 const errorOf = ({ fields: { err } }: Entry): Record<string, unknown> =>
   typeof err === 'object' && err !== null ? { ...err } : {};
 
 const LONGEST = 2000;
 
-const causeOf = (entry: Entry): string | undefined => {
+export const causeOf = (entry: Entry): string | undefined => {
   const { message } = errorOf(entry);
   const cause = typeof message === 'string' && message !== '' ? message : textAt(entry, 'problem');
   return cause === undefined ? undefined : cut(cause, LONGEST);

@@ -9,7 +9,7 @@ import {
   type RunTally,
   WINDOW_MS,
 } from './fold.ts';
-import { below, entryLines, heading, type Page, runLine } from './layout.ts';
+import { attemptLine, below, causeOf, entryLines, heading, isAttempt, type Page, runLine } from './layout.ts';
 import type { Tone } from './paint.ts';
 import { parseRunEntry } from './run-entry.ts';
 import type { Screen } from './screen.ts';
@@ -36,7 +36,12 @@ type Deps = {
   hidden?: ReadonlySet<string>;
 };
 
-type State = Deps & { fold: Fold; cancel: (() => void) | undefined };
+type State = Deps & {
+  fold: Fold;
+  cancel: (() => void) | undefined;
+  /** The problem that was shown last, while no other line but rows of runs follows it. */
+  problem?: string | undefined;
+};
 
 export const showLog = (deps: Deps): ShownLog => {
   const state: State = { ...deps, fold: createFold(), cancel: undefined };
@@ -65,9 +70,14 @@ const show = (state: State, entry: Entry): void => {
   if (sentence) {
     const [word, tone, text] = sentence;
     writeFolded(state);
+    state.problem = undefined;
     state.screen.write(`${heading(page, entry.time, word, tone)}${below(page, text)}\n`);
-  } else if (admitOther(state.fold, entry.level, entry.msg))
-    state.screen.write(`${entryLines(page, entry)}\n`);
+  } else if (admitOther(state.fold, entry.level, entry.msg)) {
+    const problem = `${entry.event} ${causeOf(entry)}`;
+    const draw = state.problem === problem && isAttempt(entry) ? attemptLine : entryLines;
+    state.problem = problem;
+    state.screen.write(`${draw(page, entry)}\n`);
+  }
 };
 
 type Sentence = [word: string, tone: Tone, text: string];

@@ -104,7 +104,15 @@ t.test('logs failures with the ids of the run and the thread', async (t) => {
   const { ModelError } = await import('../../src/models/errors.ts');
   troupe.models.failures.push(new ModelError('unauthorized', 'no'));
   const [start] = await troupe.runToEnd({ agentId: 'flaky', threadId: 'T', messages });
-  t.match(said('run.inference_failed'), [{ level: 'warn', run_id: start?.run_id, thread_id: 'T' }]);
+  const [failed] = said('run.inference_failed');
+  t.match(failed, { level: 'warn', run_id: start?.run_id, thread_id: 'T' });
+  t.notHas(failed, { attempt: Number }, 'such a failure is not tried again');
+  troupe.models.failures.push(new ModelError('overloaded', 'later'), new ModelError('overloaded', 'later'));
+  await troupe.runToEnd({ agentId: 'flaky', threadId: 'T', messages });
+  t.match(
+    said('run.inference_failed').slice(1),
+    [1, 2].map((attempt) => ({ thread_id: 'T', attempt, max_attempts: 5 })),
+  );
 });
 
 t.test('logs what a suspended run waits for, and its end', async (t) => {

@@ -138,6 +138,29 @@ t.test('shows a problem completely, with its cause, within the width', async (t)
   ]);
 });
 
+t.test('an attempt that fails like the one before it is one line', async (t) => {
+  const { say, run, pass, lines } = drawn({ columns: 90 });
+  const { run_id } = RUN;
+  const attempt = (count: number, message = 'refused'): void => {
+    pass();
+    say('warn', 'run.inference_failed', { err: { message }, run_id, attempt: count, max_attempts: 5 });
+  };
+  attempt(1);
+  t.equal(lines().length, 3);
+  attempt(2);
+  run();
+  lines();
+  attempt(3);
+  t.strictSame(lines(), [
+    '14:02:11  warning    inference failed, attempt 3 of 5: the same error (run …c50f800f)',
+  ]);
+  attempt(4, 'too slow');
+  t.match(lines(), [/inference failed$/, /too slow$/, /attempt=4 max_attempts=5$/], 'another error is shown');
+  say('info', 'recovery.finished', { threads: 1 });
+  attempt(5, 'too slow');
+  t.match(lines().slice(1), [/inference failed$/, /too slow$/, /attempt=5/], 'an error after another line is shown, too');
+});
+
 t.test('external text cannot control the terminal', async (t) => {
   const { say, run, lines } = drawn({ paint: coloured });
   say('warn', 'run.inference_failed', {

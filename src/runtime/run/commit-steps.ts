@@ -93,11 +93,21 @@ export const checkpoint = async (execution: Execution, signal: AbortSignal): Pro
   return { over: true, waits: await mustWait(turn, signal), unchecked };
 };
 
-/** Records and logs a failed inference. */
-export const noteFailure = (execution: Execution, error: unknown): void => {
+/** Records and logs a failed inference; with its number among the attempts if such failures are tried again. */
+export const noteFailure = (
+  execution: Execution,
+  error: unknown,
+  { attempt, maxAttempts }: Pick<RunContext, 'attempt' | 'maxAttempts'>,
+): void => {
   const fields = error instanceof InferenceFailed ? error.logFields : { err: error };
+  const isCounted = error instanceof InferenceFailed && error.transient && !error.heldBack;
   const { run_id, thread_id } = execution.run;
-  execution.deps.log.warn('run.inference_failed', { ...fields, run_id, thread_id });
+  execution.deps.log.warn('run.inference_failed', {
+    ...fields,
+    run_id,
+    thread_id,
+    ...(isCounted && { attempt: attempt + 1, max_attempts: maxAttempts }),
+  });
   execution.failure = error;
 };
 

@@ -70,7 +70,7 @@ export const boundRunMachine: typeof runMachine = runMachine.provide({
         if (outcome.kind === 'answer' && !signal.aborted) answered(execution);
         return outcome;
       } catch (error) {
-        if (!signal.aborted) noteFailure(execution, error);
+        if (!signal.aborted) noteFailure(execution, error, input);
         throw error;
       }
     }),
