@@ -283,10 +283,12 @@ const once =
     return made;
   };
 
-const problemOf = (subject: string, built: Attempt<unknown> | undefined): string[] =>
-  built && 'failure' in built && !(built.failure instanceof Unmet)
-    ? [`${subject}: ${built.failure.message}`]
-    : [];
+/** Some messages name their subject already. */
+const problemOf = (subject: string, built: Attempt<unknown> | undefined): string[] => {
+  if (!built || !('failure' in built) || built.failure instanceof Unmet) return [];
+  const { message } = built.failure;
+  return [message.startsWith(subject) ? message : `${subject}: ${message}`];
+};
 
 const taken = <Result>(built: Attempt<Result> | undefined, missing: string): Result => {
   if (!built) throw new Unmet(missing);

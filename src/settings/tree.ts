@@ -1,3 +1,5 @@
+import { nearest } from '../schema/nearest.ts';
+
 /** Trees of values, addressed by the dotted keys of the table. */
 export type Tree = Record<string, unknown>;
 
@@ -29,6 +31,13 @@ export const nest = (values: Iterable<readonly [key: string, value: unknown]>): 
   return root;
 };
 
+/** A similar name, or all names if none is similar: some sections have more than fifty. */
+const hint = (name: string, shape: Tree): string => {
+  const names = Object.keys(shape);
+  const meant = nearest(name, names);
+  return meant === undefined ? `; allowed here: ${names.join(', ')}` : `; did you mean ${meant}?`;
+};
+
 /** Problems with the names in `tree`: names missing in `known`, and sections with a value that is not an object. */
 export const unknownNames = (
   tree: Tree,
@@ -38,8 +47,7 @@ export const unknownNames = (
   const compare = (part: Tree, shape: Tree, prefix: string): string[] =>
     Object.entries(part).flatMap(([name, value]) => {
       const key = `${prefix}${name}`;
-      const names = Object.keys(shape).join(', ');
-      if (!Object.hasOwn(shape, name)) return [`${nameOf(key)}: not a setting; allowed here: ${names}`];
+      if (!Object.hasOwn(shape, name)) return [`${nameOf(key)}: not a setting${hint(name, shape)}`];
       const section = shape[name];
       if (!isTree(section) || value === undefined || value === null) return [];
       if (isTree(value)) return compare(value, section, `${key}.`);

@@ -95,6 +95,15 @@ t.test('reports missing references when an agent is resolved, and lists each onc
       'unsupported provider adapter: nope',
       ["provider 'bad': unsupported provider adapter: nope"],
     ],
+    [
+      {
+        providers: [{ id: 'keyless', adapter: 'openai', adapter_options: { allow_env_credentials: true } }],
+        models: [modelOf('m', 'keyless')],
+        agents: [{ id: 'a', model_id: 'm' }],
+      },
+      "provider 'keyless' has no api_key and the environment variable OPENAI_API_KEY is not set",
+      ["provider 'keyless' has no api_key and the environment variable OPENAI_API_KEY is not set"],
+    ],
   ];
   for (const [lists, resolution, problems] of table) {
     const registry = registryOf(lists);

@@ -35,15 +35,22 @@ t.test('an empty file and an empty section set nothing', async (t) => {
 });
 
 t.test('an unknown key prevents the start, and the message lists the keys allowed there', async (t) => {
-  t.match(await refused('mailbox: {leese_ms: 5}'), [
-    /^mailbox\.leese_ms in t\.yaml: not a setting; allowed here: lifecycle, lease_ms, /,
+  t.match(await refused('mailbox: {colour: 5}'), [
+    /^mailbox\.colour in t\.yaml: not a setting; allowed here: lifecycle, lease_ms, /,
   ]);
-  t.match(await refused('html_addr: x'), [
-    /^html_addr in t\.yaml: not a setting; allowed here: http_addr, .*agents$/,
+  t.match(await refused('entries: {}'), [
+    /^entries in t\.yaml: not a setting; allowed here: http_addr, .*agents$/,
   ]);
   t.match(await refused('mailbox.lease_ms: 5'), [/^mailbox\.lease_ms in t\.yaml: not a setting/]);
   t.match(await refused('__proto__: {a: 1}'), [/^__proto__ in t\.yaml: not a setting/]);
   t.match(await refused('toString: 1'), [/^toString in t\.yaml: not a setting/]);
+});
+
+t.test('the message about a misspelled key suggests the right one', async (t) => {
+  t.strictSame(await refused('mailbox: {leese_ms: 5}\nhtml_addr: x'), [
+    'mailbox.leese_ms in t.yaml: not a setting; did you mean lease_ms?',
+    'html_addr in t.yaml: not a setting; did you mean http_addr?',
+  ]);
 });
 
 t.test('a section that is not an object prevents the start', async (t) => {
