@@ -225,12 +225,15 @@ const readUnrouted = (
 };
 
 const createRefusal = ({ routing: { paths } }: Pipeline, { exchange, found, path }: Incoming): Refusal => {
-  if (!found) return new Refusal(404, `no such path: ${path}`);
+  if (!found) return new Refusal(404, `no such path: ${path}${path === '/' ? ENTRANCES : ''}`);
   const allow = allowedOn(paths, path).join(', ');
   return new Refusal(405, `${exchange.method} is not allowed on ${found.entry.path}, only ${allow}`, {
     allow,
   });
 };
+
+/** The console is at `/`, but only for clients that accept HTML. */
+const ENTRANCES = '; the manual is at /docs, the description of the API at /openapi.json';
 
 const unavailable = ({ draining, suspended }: ExchangeContext): Refusal | undefined => {
   if (draining) return STOPPING;

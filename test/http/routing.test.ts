@@ -120,6 +120,10 @@ t.test('returns 404 with an error body for an unknown path without authenticatio
     t.equal(response.status, 404, path);
     t.ok(await errorOf(response));
   }
+  t.match(
+    await errorOf(await fetch(`${url}/`)),
+    /^no such path: \/; the manual is at \/docs, .* \/openapi\.json$/,
+  );
 });
 
 t.test('answers HEAD like GET, with the length but without the body', async (t) => {
