@@ -6,7 +6,9 @@ import { createProgress } from '../terminal/progress.ts';
 import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
 
 /** `troupe backup DIR`: copies the data while the service runs. To restore, start with the copy as `--storage-dir`. */
-export const backupCommand = withSettingFlags(new Command('backup'), ['settings_file', 'storage_dir'])
+export const backupCommand = withSettingFlags(new Command('backup'), {
+  keys: ['settings_file', 'storage_dir'],
+})
   .description('back up the data directory of a running service')
   .argument('<folder>', 'destination; must be empty or not exist')
   .action(async (folder: string, options: Record<string, unknown>) => {

@@ -20,7 +20,7 @@ import { serveUntilSignal } from './until-signal.ts';
  * `troupe dev`: a service to get started with: demo agents, scripted completions unless the environment contains a
  * provider key, and an admin token that is generated once and stored in the data directory.
  */
-export const devCommand = withSettingFlags(new Command('dev'))
+export const devCommand = withSettingFlags(new Command('dev'), { isBrief: true })
   .description('start with demo agents and a generated admin token')
   .option('--config <path>', 'module with tools, plugins, providers, agents and settings (TroupeConfig)')
   .option('--watch', 'restart the service when the config file or a module that it imports changes')

@@ -10,11 +10,9 @@ import { givenFlags, readSettings, withSettingFlags } from './setting-flags.ts';
  * (remaining) problems, 1 if the check failed, 2 if problems were found. The check runs in a separate process, so that
  * damage which crashes it becomes a finding.
  */
-export const doctorCommand = withSettingFlags(new Command('doctor'), [
-  'settings_file',
-  'storage_dir',
-  'secrets_key',
-])
+export const doctorCommand = withSettingFlags(new Command('doctor'), {
+  keys: ['settings_file', 'storage_dir', 'secrets_key'],
+})
   .description('check the data directory of a stopped service (exit 0: healthy, 1: check failed, 2: damaged)')
   .option(
     '--repair',

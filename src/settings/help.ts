@@ -68,6 +68,31 @@ export const settingsHelp = (uses: (key: SettingKey) => boolean = () => true): s
     }),
   ].join('\n\n');
 
+const topicOf = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
+
+/** Groups of settings as words of the command line. */
+export const settingTopics: readonly string[] = settingGroups.map(({ title }) => topicOf(title));
+
+/** Settings of one topic as text for a terminal. */
+export const topicHelp = (topic: string): string => {
+  const keys = new Set<string>(
+    settingGroups.flatMap(({ title, rows }) => (topicOf(title) === topic ? rows.map(({ key }) => key) : [])),
+  );
+  return settingsHelp((key) => keys.has(key));
+};
+
+/** Settings that a first use may need. */
+const FIRST: readonly SettingKey[] = [
+  'settings_file',
+  'http_addr',
+  'storage_dir',
+  'openai.api_key',
+  'openai.base_url',
+  'log_level',
+];
+
+export const firstSettingsHelp = (): string => settingsHelp((key) => FIRST.includes(key));
+
 const code = (name: string): string => `\`${name}\``;
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 

@@ -9,7 +9,14 @@
  */
 export type { EntriesInput } from './entries.ts';
 export { SettingsError } from './error.ts';
-export { settingFlags, settingsHelp, settingsMarkdown } from './help.ts';
+export {
+  firstSettingsHelp,
+  settingFlags,
+  settingsHelp,
+  settingsMarkdown,
+  settingTopics,
+  topicHelp,
+} from './help.ts';
 export { isOnLoopback, listenAddress, tcpAddress } from './kinds.ts';
 export { entriesFrom, loadSettings, type SettingsInput, settingsFrom } from './parse.ts';
 export { assertShared, assertStartable } from './rules.ts';

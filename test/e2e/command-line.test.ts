@@ -316,6 +316,27 @@ t.test('lists every setting in the help', async (t) => {
   }
 });
 
+t.test('the help of dev lists what a first use needs, and other settings by topic', async (t) => {
+  const flagsOf = async (...args: string[]): Promise<string[]> => {
+    const { code, output } = await runHere(args);
+    t.equal(code, 0, args.join(' '));
+    return [...output.matchAll(/^ {2}--([\w-]+) <\S+$/gm)].map(([, flag = '']) => flag);
+  };
+  const first = ['settings-file', 'http-addr', 'storage-dir', 'log-level'];
+  t.strictSame(await flagsOf('dev', '--help'), first);
+  t.strictSame(await flagsOf('help', 'dev'), first);
+  t.strictSame(await flagsOf('dev', '-h', 'mcp'), [
+    'mcp-allowed-hosts',
+    'mcp-allowed-origins',
+    'mcp-session-idle-secs',
+    'mcp-session-max',
+  ]);
+  t.equal((await flagsOf('dev', '--help', 'all')).length, settingFlags.length);
+  const { code, errors } = await runHere(['dev', '--help', 'mpc']);
+  t.equal(code, 1);
+  t.match(errors, /^error: --help has no topic 'mpc'; allowed: all, server, .*telemetry\n$/);
+});
+
 t.test('lists only the flags of a command that needs no other settings', async (t) => {
   const { code, output } = await runHere(['backup', '--help']);
   t.equal(code, 0);

@@ -19,7 +19,7 @@ export const settingsFile = setting({
   env: 'SERVICE_SETTINGS_FILE',
   type: path(),
   not: 'file',
-  doc: 'JSON or YAML file with the keys of this table',
+  doc: 'JSON or YAML file with settings under their keys',
 });
 
 export const serverSettings = [
