@@ -1,6 +1,6 @@
 import { startApp } from '../../src/app.ts';
 import { createLog } from '../../src/observability/log.ts';
-import { findPosition } from '../../src/protocols/openai/transcript.ts';
+import { findPositions } from '../../src/protocols/openai/chat-position.ts';
 import type { ImportedMessage } from '../../src/runtime/index.ts';
 import { settingsFrom } from '../../src/settings/index.ts';
 import { openStore } from '../../src/store/index.ts';
@@ -113,14 +113,14 @@ export const measurePosition = async ({ short, folder }: Context): Promise<Measu
       content: [{ type: 'text', text: `${index} ${TEXT}` }],
     }),
   );
-  const answers = { transcripts: store.transcripts, isThere: () => true, answerText: () => '' };
+  const answers = { transcripts: store.transcripts, isThere: () => true, turn: () => undefined };
   const costs: number[] = [];
   const calls = short ? 1 : 40;
   for (let round = 0; round < (short ? 1 : 9); round += 1) {
     const before = process.cpuUsage();
     for (let done = 0; done < calls; done += 1) {
       // Digests are computed once for each list of messages.
-      findPosition(answers, place, [...request]);
+      Array.from(findPositions(answers, place, [...request]));
     }
     const { user, system } = process.cpuUsage(before);
     costs.push((user + system) / calls / 1000);

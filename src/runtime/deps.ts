@@ -123,6 +123,8 @@ export type EndedLeg = {
   stopped: Message | undefined;
   /** Texts that readers of a stream may have received in addition. */
   withdrawn: readonly WithdrawnText[];
+  /** Whether the client that began the leg receives its end. */
+  isRead: boolean;
   /** Time of the commit, in milliseconds. */
   at: number;
 };

@@ -40,6 +40,7 @@ const ledgerOn = (store: Store, onFailure = (_error: unknown): void => {}) =>
       events: undefined,
       runs: undefined,
       traces: undefined,
+      legs: undefined,
       observe: createObserver({ metrics: createMetrics(), stats: undefined }),
       onStarting: nothing,
       onStored: nothing,

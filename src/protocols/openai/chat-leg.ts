@@ -13,8 +13,10 @@ import { type ShownWaits, shortened, waitText } from './waits.ts';
 
 export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter';
 
+export type LegFailure = { message: string; code?: string };
+
 export type LegEnd =
-  | { kind: 'failed'; failure: { message: string; code?: string } }
+  | { kind: 'failed'; failure: LegFailure }
   | { kind: 'finished'; finish_reason: FinishReason; refusal: string | null };
 
 export type LegStatus = 'completed' | 'incomplete' | 'failed' | 'cancelled';
@@ -30,7 +32,7 @@ export const endOfLeg = (
   termination: Termination,
   { truncated, waits }: { truncated: boolean; waits: ShownWaits },
 ): LegEnd => {
-  const failure = failureOf(termination) ?? invalidOutput(termination);
+  const failure = failureOfLeg(termination);
   if (failure) return { kind: 'failed', failure };
   const finished = (finish_reason: FinishReason, refusal: string | null = null): LegEnd => ({
     kind: 'finished',
@@ -48,6 +50,10 @@ export const endOfLeg = (
       return finished(truncated ? 'length' : 'stop');
   }
 };
+
+/** Undefined for an end that is no error for the client. */
+export const failureOfLeg = (termination: Termination | undefined): LegFailure | undefined =>
+  termination && (failureOf(termination) ?? invalidOutput(termination));
 
 /** Codes of ends that the agent wants; the others are limits. */
 const STOPS: ReadonlySet<string> = new Set(['stop_on_tool', 'content_match', 'content_match_invalid_regex']);

@@ -2,21 +2,21 @@ import { hash } from 'node:crypto';
 import type { EndedLeg, ImportedMessage, LegBook } from '../../runtime/index.ts';
 import { type ContentBlock, textOf } from '../../schema/message.ts';
 import type { Leg } from '../../schema/run.ts';
-import type { Store, Transcript } from '../../store/index.ts';
-import { type FileLink, legText, messagesOfLeg } from './chat-leg.ts';
+import type { Store } from '../../store/index.ts';
+import { type FileLink, failureOfLeg, legText, messagesOfLeg } from './chat-leg.ts';
 import { waitsOf } from './waits.ts';
 
 /**
  * The answers that the service gave in a chat, by which a later request finds its thread (openai.md 5.2).
  *
  * Front ends rewrite, edit and branch the messages of users, but send answers back as they received them, apart from
- * details that they add. So the position of a request is the last answer in it that this service gave.
- * Guarantees: the row of an answer is part of the commit that ends it. Cost: one hash per answer of a request, once for a request, and one
- * range read per lookup.
+ * details that they add. So the position of a request is the last answer in it that this service gave
+ * (`chat-position.ts`).
+ * Guarantees: the row of an answer is part of the commit that ends it. Cost: one hash per answer of a request, once for a request.
  */
 
 /** The digest of a conversation without answers. */
-const EMPTY = '';
+export const EMPTY = '';
 
 const DIGEST_DIGITS = 32;
 
@@ -108,90 +108,12 @@ export const digestsOf = (messages: readonly ImportedMessage[]): Omit<NonNullabl
   };
 };
 
-const digestOfQuestion = (question: Anchor['question']): string => (question ? askedDigest(question) : EMPTY);
+export const digestOfQuestion = (question: Anchor['question']): string =>
+  question ? askedDigest(question) : EMPTY;
 
-/** Answers of a request that are looked up, from the last one backwards. */
-const MOST_LOOKUPS = 8;
-
-/** Rows of one digest that are compared. */
-const MOST_ROWS = 16;
-
-/** The keys of a stopped answer behind this conversation, and of the continuation of an answer behind it. */
-const stoppedDigest = (before: string): string => digestOf(before, '\0stopped');
-const continuedDigest = (before: string): string => digestOf(before, '\0continued');
-
-export type Position = { anchor: Anchor; transcript: Transcript };
-
-export type Answers = {
-  transcripts: Pick<Store['transcripts'], 'find'>;
-  /** Returns whether the thread exists. */
-  isThere(thread_id: string): boolean;
-  /** Returns the text of the answer of the row. */
-  answerText(transcript: Transcript): string;
-};
-
-type OfChat = { scope: string; chat: string; agent_id: string };
-
-/**
- * Finds the last answer that this service gave. Of several equal ones, that of the same question counts, else the newest.
- * A client that stops an answer may know less of its text than was sent: its beginning counts as the answer. A client
- * that lets an answer be continued appends the continuation to it: its end counts.
- */
-export const findPosition = (
-  answers: Answers,
-  of: OfChat,
-  messages: readonly ImportedMessage[],
-): Position | undefined => {
-  const anchors = anchorsIn(messages);
-  const oldest = Math.max(0, anchors.length - MOST_LOOKUPS);
-  for (let index = anchors.length - 1; index >= oldest; index -= 1) {
-    const anchor = anchors[index];
-    if (!anchor) continue;
-    const before = anchors[index - 1]?.digest ?? EMPTY;
-    const transcript =
-      findRow(answers, { ...of, digest: anchor.digest }, anchor) ??
-      findRow(answers, { ...of, digest: stoppedDigest(before) }, anchor, (text) =>
-        text.startsWith(anchor.text),
-      ) ??
-      findRow(
-        answers,
-        { ...of, digest: continuedDigest(before) },
-        anchor,
-        (text) => text !== '' && anchor.text.endsWith(text),
-      );
-    if (transcript) return { anchor, transcript };
-  }
-  return undefined;
-};
-
-const findRow = (
-  { transcripts, isThere, answerText }: Answers,
-  place: OfChat & { digest: string },
-  { question }: Anchor,
-  fits?: (text: string) => boolean,
-): Transcript | undefined => {
-  const [newest, ...others] = transcripts
-    .find(place, MOST_ROWS)
-    .filter((row) => isThere(row.thread_id) && (!fits || fits(answerText(row))));
-  if (others.length === 0) return newest;
-  const asked = digestOfQuestion(question);
-  return [newest, ...others].find((each) => each?.asked === asked) ?? newest;
-};
-
-/** Returns the text of an answer as it is compared. */
-export const createAnswerTexts =
-  ({ messages, stopped }: Pick<Store, 'messages' | 'stopped'>, fileLink: FileLink) =>
-  (scope: string, { thread_id, seq, answer }: Transcript): string => {
-    if (!answer) return '';
-    const { run_id, from_seq } = answer;
-    const rows = Array.from(messages.ofRun(scope, thread_id, run_id, { from: from_seq + 1, to: seq }));
-    const partial = stopped
-      .range(scope, thread_id, { from: seq, to: seq })
-      .find((each) => each.run_id === run_id);
-    const history = rows.map(({ message }) => message);
-    const of = { waits: waitsOf(undefined), stopped: partial?.message, fileLink };
-    return normalized(legText(messagesOfLeg(history, 0, run_id), of));
-  };
+/** The keys of a turn without a whole answer behind this conversation, and of the continuation of an answer behind it. */
+export const unfinishedDigest = (before: string): string => digestOf(before, '\0stopped');
+export const continuedDigest = (before: string): string => digestOf(before, '\0continued');
 
 /** Stores the position of each answer of a chat, in the commit that ends it. */
 export const createTranscriptBook = (
@@ -210,11 +132,12 @@ export const createTranscriptBook = (
 type BookOptions = { fileLink: FileLink; failed(error: unknown): void };
 
 /**
- * None for a leg outside of a chat, and for one without a text. The text that counts has a row, and so has the text of a
- * stream, which contains withdrawn text because chunks cannot be retracted.
+ * None for a leg outside of a chat. The text that counts has a row, and so has the text of a stream, which contains
+ * withdrawn text because chunks cannot be retracted. A turn of which the client may show less than that, or something
+ * else, has a row too.
  */
 const transcriptsOf = (ended: EndedLeg, fileLink: FileLink) => {
-  const { scope, run, leg, seq, history, stopped, withdrawn, at } = ended;
+  const { scope, run, leg, seq, history, stopped, withdrawn, isRead, at } = ended;
   const { chat } = leg;
   if (!chat) return [];
   const waits = waitsOf(run.waiting, run.activation?.options.frontend_tools);
@@ -230,8 +153,11 @@ const transcriptsOf = (ended: EndedLeg, fileLink: FileLink) => {
   const transcript = { thread_id: run.thread_id, seq, asked: chat.asked, at };
   const rows = Array.from(digests, (digest) => ({ place: { ...place, digest }, transcript }));
   const compared = { ...transcript, answer: { run_id: run.run_id, from_seq: leg.seq } };
+  const { termination_reason: termination } = run;
+  const isWhole =
+    isRead && digests.size > 0 && termination?.type !== 'cancelled' && !failureOfLeg(termination);
   const keys = [
-    ...(stopped ? [stoppedDigest(chat.digest)] : []),
+    ...(isWhole ? [] : [unfinishedDigest(chat.digest)]),
     ...(chat.behind === undefined ? [] : [continuedDigest(chat.behind)]),
   ];
   return [...rows, ...keys.map((digest) => ({ place: { ...place, digest }, transcript: compared }))];

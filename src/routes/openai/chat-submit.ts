@@ -1,15 +1,15 @@
 import { ownPartition } from '../../identity/access/own.ts';
 import type { PositionOutcome } from '../../observability/metrics/openai-metrics.ts';
 import { splitAtLastAnswer } from '../../protocols/openai/chat-decode.ts';
-import { invalidValue, threadBusy } from '../../protocols/openai/errors.ts';
-import { threadOfConversation } from '../../protocols/openai/ids.ts';
 import {
   type Answers,
-  createAnswerTexts,
-  digestsOf,
-  findPosition,
+  createTurns,
+  findPositions,
   type Position,
-} from '../../protocols/openai/transcript.ts';
+} from '../../protocols/openai/chat-position.ts';
+import { invalidValue, threadBusy } from '../../protocols/openai/errors.ts';
+import { threadOfConversation } from '../../protocols/openai/ids.ts';
+import { digestsOf } from '../../protocols/openai/transcript.ts';
 import type { ImportedMessage, ThreadFields, ThreadView } from '../../runtime/index.ts';
 import { checkNewId, newIdProblem } from '../../schema/id.ts';
 import { Conflict, NotFound } from '../../schema/outcome.ts';
@@ -121,21 +121,26 @@ const continueChat = async (
   const scope = ownPartition(call.client.principal);
   await hangUps.ended(nameOfChat(scope, chat));
   const of = { scope, chat, agent_id: call.agent.spec.id };
-  const answerTextIn = createAnswerTexts(store, deps.fileLink);
+  const turnIn = createTurns(store, deps.fileLink);
   const answers: Answers = {
     transcripts: store.transcripts,
     isThere: (thread_id) => store.threads.get(scope, thread_id)?.thread.resource_id === chat,
-    answerText: (transcript) => answerTextIn(scope, transcript),
+    turn: (transcript) => turnIn(scope, transcript),
   };
-  const position = findPosition(answers, of, call.request.messages);
-  if (!position) return startInChat(deps, call, { chat, attach });
-  const continued = await continueAt(deps, call, { position, chat, attach });
-  return continued ?? forkAt(deps, call, { position, chat, attach });
+  let answer: Position | undefined;
+  for (const position of findPositions(answers, of, call.request.messages)) {
+    const continued = await continueAt(deps, call, { position, chat, attach });
+    if (continued) return continued;
+    if (position.isAnswer) answer = position;
+  }
+  return answer
+    ? forkAt(deps, call, { position: answer, chat, attach })
+    : startInChat(deps, call, { chat, attach });
 };
 
 /** The messages behind the position: history that the thread does not have, and new input. */
-const behind = ({ request }: ChatCall, { anchor }: Position) =>
-  splitAtLastAnswer(request.messages.slice(anchor.index + 1));
+const behind = ({ request }: ChatCall, { index }: Position) =>
+  splitAtLastAnswer(request.messages.slice(index + 1));
 
 const chatOf = ({ request }: ChatCall, id: string) => ({ id, ...digestsOf(request.messages) });
 
@@ -160,7 +165,8 @@ const continueAt = (
         input,
         history: before,
         isKeyed: true,
-        keeps: thread.record.expires_at !== undefined,
+        // The repeated request for a title is not a conversation.
+        keeps: thread.record.expires_at !== undefined && before.length + after.length > 0,
         chat: chatOf(call, chat),
       };
     },

@@ -62,6 +62,7 @@ export const unstoredLedger = (
     events: undefined,
     runs: undefined,
     traces: undefined,
+    legs: undefined,
     observe,
     ...UNFOLLOWED,
   };

@@ -4,7 +4,15 @@ import type { Message } from '../../schema/message.ts';
 import type { PendingMessage } from '../../schema/pending.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import type { Batch, BatchPlace, PastState, Store, ThreadRecord, TimedRun } from '../../store/index.ts';
-import type { EventListener, RunCommit, RunTraces, RuntimeDeps, RuntimeObserver, RunWatch } from '../deps.ts';
+import type {
+  EventListener,
+  LegBook,
+  RunCommit,
+  RunTraces,
+  RuntimeDeps,
+  RuntimeObserver,
+  RunWatch,
+} from '../deps.ts';
 import { applyRewinds } from './rewind.ts';
 import { type Issuing, newIssuing } from './unsaved-tickets.ts';
 
@@ -54,6 +62,8 @@ export type LedgerDeps = {
   runs: RunWatch | undefined;
   /** Without it, no trace is written. */
   traces: Pick<RunTraces, 'ended'> | undefined;
+  /** Without it, nothing is stored about the ends of legs. */
+  legs: LegBook | undefined;
   observe: Pick<RuntimeObserver, 'mailbox' | 'runs'>;
   /** Called for a run record with which a commit is about to start the run. */
   onStarting(batch: Batch, run: RunRecord): void;

@@ -74,6 +74,7 @@ const withoutListeners = (deps: Pick<LedgerDeps, 'store' | 'clock' | 'ids'>): Le
   events: { appended: nothing },
   runs: undefined,
   traces: undefined,
+  legs: undefined,
   observe: {
     mailbox: { moved: nothing, operation: nothing, started: nothing, completed: nothing },
     runs: { executing: nothing, ended: nothing, dismissed: nothing, sessionEnded: nothing },

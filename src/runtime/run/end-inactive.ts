@@ -8,6 +8,7 @@ import { hasTag, inState, type RunRecord } from '../../schema/run-state.ts';
 import type { Write } from '../ledger/transaction.ts';
 import { logEvent, putRun } from '../ledger/transaction.ts';
 import { type CaptureMode, kindsOf } from './capture.ts';
+import { endDormantLeg } from './end-leg.ts';
 import { statusReason, syntheticFinish, terminationOf } from './outcome.ts';
 import { advanceDormant } from './transitions.ts';
 
@@ -43,6 +44,7 @@ export const endDormant = (
     updated_at: seconds(write.at),
   };
   putRun(write, after, before);
+  endDormantLeg(write, after);
   write.ledger.deps.traces?.ended(write.batch, after.run_id, after);
   logTerminal(write, after, mode);
   return after;

@@ -1,4 +1,5 @@
 import type { Message } from '../../schema/message.ts';
+import type { RunRecord } from '../../schema/run-state.ts';
 import { historyOf } from '../ledger/ledger.ts';
 import type { Write } from '../ledger/transaction.ts';
 import type { Execution } from './execution.ts';
@@ -26,6 +27,25 @@ export const endLeg = (
     history: historyOf(ledger),
     stopped,
     withdrawn: stream.withdrawn(),
+    isRead: stream.channel().isReadBy(run.activation?.trace.adapter),
+    at,
+  });
+};
+
+/** Reports the end of the leg of a run that ends without an execution, and so without a text. */
+export const endDormantLeg = ({ batch, at, ledger }: Write, run: RunRecord): void => {
+  const leg = run.activation?.options.leg;
+  if (!leg) return;
+  const { deps, scope, tail } = ledger;
+  deps.legs?.ended(batch, {
+    scope,
+    run,
+    leg,
+    seq: tail.seq,
+    history: [],
+    stopped: undefined,
+    withdrawn: [],
+    isRead: false,
     at,
   });
 };

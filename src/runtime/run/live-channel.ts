@@ -38,6 +38,8 @@ export type Channel = RunStream & {
   isHeld(): boolean;
   /** Whether a reader receives the frames. */
   isRead(): boolean;
+  /** Whether a reader of the adapter receives the frames, whose protocol has a name that begins with that of the adapter. */
+  isReadBy(adapter: string | undefined): boolean;
   /** Called after the last event. A held channel closes when it is released. */
   close(): void;
 };
@@ -101,6 +103,8 @@ export const createChannel = (options: { held: boolean }): Channel => {
     },
     isHeld: () => held,
     isRead: () => [...groups.values()].some(({ readers }) => readers.size > 0),
+    isReadBy: (adapter = '') =>
+      [...groups].some(([name, { readers }]) => name.startsWith(adapter) && readers.size > 0),
     close() {
       closed = true;
       if (!held) endReaders();

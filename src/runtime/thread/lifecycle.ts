@@ -95,6 +95,7 @@ const ledgerDepsFor = (deps: RuntimeDeps, thread: () => Thread): LedgerDeps => (
   events: deps.events,
   runs: deps.runs,
   traces: deps.traces,
+  legs: deps.legs,
   recordAccess: deps.recordAccess,
   observe: deps.observe,
   onStored(run) {

@@ -1,11 +1,5 @@
 import t from 'tap';
-import {
-  anchorsIn,
-  askedDigest,
-  digestsOf,
-  findPosition,
-  normalized,
-} from '../../../src/protocols/openai/transcript.ts';
+import { anchorsIn, digestsOf, normalized } from '../../../src/protocols/openai/transcript.ts';
 import type { ImportedMessage } from '../../../src/runtime/index.ts';
 
 const message = (role: 'user' | 'assistant', text: string): ImportedMessage => ({
@@ -14,8 +8,6 @@ const message = (role: 'user' | 'assistant', text: string): ImportedMessage => (
 });
 const ask = (text: string) => message('user', text);
 const answer = (text: string) => message('assistant', text);
-
-const OF_CHAT = { scope: 's', chat: 'c', agent_id: 'a' };
 
 t.test('ignores what front ends change in answers', (t) => {
   t.equal(normalized(' a\n\n b\t'), 'a b');
@@ -42,45 +34,5 @@ t.test('digests depend on all answers, and on no question', (t) => {
   t.not(digest(answer('x'), answer('y')), digest(answer('y'), answer('x')));
   t.equal(digest(ask('a')), '');
   t.equal(anchorsIn([ask('a'), answer(''), answer('x')]).length, 1);
-  t.end();
-});
-
-t.test('looks up the last answers from the end, at most eight, and prefers the same question', (t) => {
-  const messages = Array.from({ length: 12 }, (_, n) => [ask(`q${n}`), answer(`a${n}`)]).flat();
-  const anchors = anchorsIn(messages);
-  const looked: string[] = [];
-  const rows = new Map([
-    [
-      anchors[6]?.digest,
-      [
-        { thread_id: 'new', seq: 9, asked: '', at: 2 },
-        { thread_id: 'old', seq: 4, asked: askedDigest(ask('q6').content), at: 1 },
-      ],
-    ],
-  ]);
-  const transcripts = {
-    find: ({ digest }: { digest: string }) => {
-      looked.push(digest);
-      return rows.get(digest) ?? [];
-    },
-  };
-  const find = (isThere: (thread_id: string) => boolean) =>
-    findPosition({ transcripts, isThere, answerText: () => '' }, OF_CHAT, messages);
-  t.match(
-    find(() => true),
-    { transcript: { thread_id: 'old' }, anchor: { index: 13 } },
-  );
-  // Each answer may be a stopped one, or contain its continuation.
-  t.equal(looked.length, 16);
-  t.match(
-    find((id) => id === 'new'),
-    { transcript: { thread_id: 'new' } },
-  );
-  looked.length = 0;
-  t.equal(
-    find(() => false),
-    undefined,
-  );
-  t.equal(looked.length, 24);
   t.end();
 });

@@ -2,7 +2,14 @@ import type { Test } from 'tap';
 import { ask } from '../http.ts';
 import type { TestTools } from '../tools.ts';
 import { createTestTools } from '../tools.ts';
-import { ADMIN_TOKEN, type Answer, startTroupe, type Troupe, type TroupeOptions } from '../troupe.ts';
+import {
+  ADMIN_TOKEN,
+  type Answer,
+  eventually,
+  startTroupe,
+  type Troupe,
+  type TroupeOptions,
+} from '../troupe.ts';
 
 /** Chat completions of the tests, as a client without a library sends them. */
 
@@ -62,6 +69,36 @@ export const startChat = async (t: Test, options: TroupeOptions = {}): Promise<C
       return streamed(got.status, got.headers, await got.text());
     },
   };
+};
+
+/**
+ * Cuts a stream after this text, or as soon as the run is accepted, and returns the ids of its run and its thread once
+ * `status` is the status of the run.
+ */
+export const cutStream = async (
+  { troupe: { url, call } }: Chat,
+  { body, headers, after = '', status }: { body: object; headers?: object; after?: string; status?: string },
+): Promise<{ run_id: string; thread_id: string }> => {
+  const cutting = new AbortController();
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ model: 'echo', stream: true, ...body }),
+    signal: cutting.signal,
+  });
+  const reader = response.body?.getReader();
+  for (let received = ''; !received.includes(after); ) {
+    const { value } = (await reader?.read()) ?? {};
+    received += new TextDecoder().decode(value);
+  }
+  cutting.abort();
+  const run_id = response.headers.get('x-troupe-run-id') ?? '';
+  if (status !== undefined)
+    await eventually(
+      () => call('GET', `/v1/runs/${run_id}`),
+      (answer) => answer.body.status === status,
+    );
+  return { run_id, thread_id: response.headers.get('x-troupe-thread-id') ?? '' };
 };
 
 /** Returns the decisions in the access log. */

@@ -1,7 +1,6 @@
 import t from 'tap';
 import { asks, hangs, type Inference } from '../models.ts';
-import { eventually } from '../troupe.ts';
-import { answered, type Chat, countRuns, say, startChat } from './chat.ts';
+import { answered, type Chat, countRuns, cutStream, say, startChat } from './chat.ts';
 
 /**
  * Requests in the form in which Open WebUI 0.12.4 sends them. It offers its tools to each model, sends calls and
@@ -88,26 +87,11 @@ t.test('calls of its tools continue the run, and stay in the thread', async (t) 
   t.match(JSON.stringify(chat.troupe.models.requests.at(-1)?.request.messages), /1795955872/);
 });
 
-/** Stops an answer after this text, as Open WebUI does, and returns the ids of its thread. */
-const stopAfter = async ({ troupe: { url, call } }: Chat, text: string, messages: object[]) => {
-  const stopping = new AbortController();
-  const response = await fetch(`${url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...HEADERS },
-    body: JSON.stringify({ ...CHAT, stream: true, messages }),
-    signal: stopping.signal,
-  });
-  const reader = response.body?.getReader();
-  for (let received = ''; !received.includes(text); ) {
-    const { value } = (await reader?.read()) ?? {};
-    received += new TextDecoder().decode(value);
-  }
-  stopping.abort();
-  await eventually(
-    () => call('GET', `/v1/runs/${response.headers.get('x-troupe-run-id')}`),
-    ({ body }) => body.status === 'done',
-  );
-  return response.headers.get('x-troupe-thread-id');
+/** Stops an answer after this text, as Open WebUI does, and returns the id of its thread. */
+const stopAfter = async (chat: Chat, text: string, messages: object[]): Promise<string> => {
+  const body = { ...CHAT, messages };
+  const { thread_id } = await cutStream(chat, { body, headers: HEADERS, after: text, status: 'done' });
+  return thread_id;
 };
 
 t.test('a stopped answer of which it has the beginning continues its thread', async (t) => {
