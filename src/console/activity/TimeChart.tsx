@@ -74,7 +74,8 @@ const Shapes = ({
             key={label}
             d={linePath(values, top)}
             className={css.curve}
-            style={{ stroke: `var(${color})`, strokeWidth: 2 }}
+            style={{ stroke: `var(${color})` }}
+            strokeWidth={2}
           />
         ),
       )}

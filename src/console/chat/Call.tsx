@@ -179,7 +179,7 @@ const Details = ({ part, asks, onSeen }: { part: CallPart; asks: boolean; onSeen
   const t = useTexts(texts);
   const none = <span className="quiet">{t('call.none')}</span>;
   return (
-    <div className="stack" style={{ padding: '2px 10px 10px' }}>
+    <div className={`stack ${css.details}`}>
       <div className="quiet">{t('call.input')}</div>
       {asks ? (
         <WholeJson value={part.input} onSeen={onSeen} />
@@ -214,8 +214,7 @@ const CallRow = ({ part, context }: { part: CallPart; context: CallContext }) =>
     <div className={css.row} data-call={state}>
       <button
         type="button"
-        className="item"
-        style={{ color: 'var(--text-2)', minHeight: 30, padding: '0 6px 0 10px' }}
+        className={`item ${css.line}`}
         aria-expanded={isOpened}
         onClick={() => setOpened(!isOpened)}
       >
@@ -251,7 +250,7 @@ export const Calls = (props: { tool: string; calls: readonly CallPart[]; context
   const isAsking = calls.some((part) => isOpen(callState(part, context.place)));
   return (
     <div className="card clip" data-open={isAsking || undefined}>
-      <div className="item" style={{ background: 'var(--surface-2)', minHeight: 28 }}>
+      <div className={`item ${css.tool}`}>
         <Icon name="tools" size={14} />
         <code className="cut">{tool}</code>
         {calls.some(isOfProvider) && <Chip>{t('call.provider')}</Chip>}

@@ -99,7 +99,7 @@ export const Composer = (props: {
         </small>
         {props.options && <span className="grow">{props.options}</span>}
         {/* Send keeps its place, so that the second click of a double click does not stop the run. */}
-        <span className="row push" style={{ flexWrap: 'nowrap' }}>
+        <span className="row push nowrap">
           {isBusy && (
             <Button icon="stop" onClick={props.onStop}>
               {t('composer.stop')}

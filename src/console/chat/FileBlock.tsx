@@ -1,5 +1,6 @@
 import type { FileUIPart } from 'ai';
 import { Icon } from '../design/Icon.tsx';
+import css from './Attachments.module.css';
 import { isEmbedded } from './attachments.ts';
 
 /** Only files within the message are shown, so that no message can make the page fetch an address. */
@@ -23,7 +24,7 @@ export const FileBlock = ({ file }: { file: FileUIPart }) => {
     );
   }
   return (
-    <span className="card row" style={{ padding: '4px 8px', width: 'fit-content' }}>
+    <span className={`card row ${css.file}`}>
       <Icon name="file" size={14} />
       {isInside ? (
         <a href={file.url} download={file.filename ?? 'file'}>

@@ -11,6 +11,7 @@ import fixtureTexts from '../fixtures/texts.json' with { type: 'json' };
 import { useTexts } from '../i18n/locale.ts';
 import { useQueryState } from '../list/use-query-state.ts';
 import { type Result, resultsOf, type Side } from './compare.ts';
+import css from './EvalResults.module.css';
 import { Results } from './Results.tsx';
 import { Banner, Breakdown, SideTotals } from './Totals.tsx';
 import texts from './texts.json' with { type: 'json' };
@@ -58,13 +59,7 @@ const Answers = ({ result, recorded }: { result: Result; recorded: string | unde
   ] as const;
   return (
     <>
-      <div
-        style={{
-          display: 'grid',
-          gap: 12,
-          gridTemplateColumns: 'repeat(auto-fit, minmax(min(260px, 100%), 1fr))',
-        }}
-      >
+      <div className={css.answers}>
         {sides.map(([title, said]) =>
           said === undefined ? null : (
             <Section key={title} title={title}>

@@ -6,6 +6,7 @@ import { Button } from '../design/Button.tsx';
 import { SkeletonRows } from '../design/Notice.tsx';
 import { locale, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
+import css from './GettingStarted.module.css';
 import type { TalkState } from './HelloTalk.tsx';
 import texts from './texts.json' with { type: 'json' };
 import { useDemoAgent } from './use-demo-agent.ts';
@@ -32,7 +33,7 @@ export const Hello = ({ agentId, demoQuestion }: { agentId: string; demoQuestion
   return (
     <div className="stack narrow">
       {hasBegun && (
-        <div className="card column" style={{ background: 'var(--bg)', maxHeight: 360, minHeight: 96 }}>
+        <div className={`card column ${css.talk}`}>
           <Suspense fallback={<SkeletonRows rows={2} />}>
             <HelloTalk agentId={agentId} threadId={threadId} sent={sent} onState={setTalk} />
           </Suspense>

@@ -6,6 +6,7 @@ import { IconButton } from '../design/Button.tsx';
 import { CheckField } from '../design/Field.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import type { Column } from './column.ts';
+import css from './List.module.css';
 import { type ColumnChoice, chosenColumns, isShown } from './list-state.ts';
 import listTexts from './texts.json' with { type: 'json' };
 
@@ -61,7 +62,7 @@ export const ColumnMenu = <Row,>(props: {
       </Popover.Target>
       <Popover.Dropdown p={6}>
         {ordered.map((column, index) => (
-          <div key={column.id} className="row spread" style={{ flexWrap: 'nowrap', minWidth: 220 }}>
+          <div key={column.id} className={`row spread nowrap ${css.choice}`}>
             <CheckField
               label={column.label}
               checked={isShown(column, choice)}

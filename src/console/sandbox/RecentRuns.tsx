@@ -11,6 +11,7 @@ import { useFormat, useTexts } from '../i18n/locale.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { TraceView } from '../run-view/RunView.tsx';
 import { recentRuns, type TracedRun } from '../trace-records/traces.ts';
+import css from './Sandbox.module.css';
 import texts from './texts.json' with { type: 'json' };
 
 const RunButton = (props: { run: TracedRun; isChosen: boolean; onChoose: () => void }) => {
@@ -60,11 +61,7 @@ export default function RecentRuns({ agentId, onClose }: { agentId: string; onCl
   const runs = query.data?.runs ?? [];
   return (
     <>
-      <div
-        style={{ inset: 0, position: 'fixed', zIndex: 149 }}
-        data-testid="recent-traces-scrim"
-        onPointerUp={onClose}
-      />
+      <div className={css.scrim} data-testid="recent-traces-scrim" onPointerUp={onClose} />
       <Drawer title={t('runs.of', { agent: agentId })} onClose={onClose}>
         <div className="stack" data-wide data-testid="recent-traces-drawer">
           {isOff && (

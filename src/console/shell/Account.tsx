@@ -38,7 +38,7 @@ const Who = ({ who, user }: { who: Identity; user: string }) => {
   const t = useTexts(shellTexts);
   const kind = CREDENTIALS.find((each) => each === who.credential?.kind);
   return (
-    <div className="stack" style={{ maxWidth: 280, padding: '6px 12px 8px' }}>
+    <div className={`stack ${css.who}`}>
       <strong className="cut">{who.name ?? user}</strong>
       {who.name !== undefined && <span className="cut">{user}</span>}
       <span className="quiet cut">{t('account.scope', { scope: who.scope ?? '—' })}</span>

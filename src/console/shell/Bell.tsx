@@ -51,7 +51,7 @@ export const Bell = () => {
   };
   return (
     <Popover opened={isOpen} onChange={open} position="bottom-end" trapFocus>
-      <span style={{ position: 'relative' }}>
+      <span className="sheet">
         <Popover.Target>
           <IconButton
             icon="bell"
@@ -66,7 +66,7 @@ export const Bell = () => {
           <p>{t('bell.empty')}</p>
         ) : (
           <>
-            <ul className="divided" style={{ maxHeight: 360, overflow: 'auto', width: 'min(320px, 80vw)' }}>
+            <ul className={`divided ${css.news}`}>
               {all.map((event) => (
                 <Event key={event.id} event={event} />
               ))}

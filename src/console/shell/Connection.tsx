@@ -62,8 +62,7 @@ export const ConnectionDot = () => {
       <Popover.Target>
         <button
           type="button"
-          className="row center push fixed"
-          style={{ height: 24, width: 24 }}
+          className={`row center push fixed ${css.connection}`}
           aria-label={t('shell.connection', { status: label })}
         >
           <Dot tone={tone} />

@@ -5,12 +5,13 @@ import { useResource } from '../data/queries.ts';
 import { health, systemInfo } from '../data/resources.ts';
 import { Icon } from '../design/Icon.tsx';
 import { useFormat, useTexts } from '../i18n/locale.ts';
+import css from './Shell.module.css';
 import shellTexts from './texts.json' with { type: 'json' };
 
 /** Lasting notices about the service and the user, above every screen. */
 
 const Bar = ({ tone = 'warn', role, children }: { tone?: string; role: string; children: ReactNode }) => (
-  <div className="bar tint" style={{ flexWrap: 'nowrap', padding: '8px 20px' }} data-tone={tone} role={role}>
+  <div className={`bar tint nowrap ${css.notice}`} data-tone={tone} role={role}>
     <Icon name="warn" />
     <span>{children}</span>
   </div>

@@ -52,12 +52,7 @@ const Results = ({ found, at, listId, open }: ResultsProps) => {
   }, [listId, at]);
   if (found.length === 0) return <p className="soft center inset">{t('common.noMatch')}</p>;
   return (
-    <div
-      style={{ maxHeight: 'min(420px, 56vh)', overflowY: 'auto', padding: 6 }}
-      role="listbox"
-      id={listId}
-      aria-label={t('palette.title')}
-    >
+    <div className={css.options} role="listbox" id={listId} aria-label={t('palette.title')}>
       {sections.map((section) => (
         // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be part of a listbox.
         <div key={section} role="group" aria-label={t(SECTIONS[section])}>
@@ -77,11 +72,7 @@ const Results = ({ found, at, listId, open }: ResultsProps) => {
               >
                 <Icon name={item.icon ?? 'chevronRight'} />
                 <span className="cut">{item.label}</span>
-                {item.hint && (
-                  <span className="quiet cut push" style={{ flex: 'none', maxWidth: '40%' }}>
-                    {item.hint}
-                  </span>
-                )}
+                {item.hint && <span className={`quiet cut push fixed ${css.hint}`}>{item.hint}</span>}
                 {item.keys && <Keys keys={item.keys} />}
               </div>
             ) : null,

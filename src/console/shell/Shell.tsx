@@ -110,7 +110,7 @@ const Framed = (props: {
   useNotifications();
   usePreload(screens);
   return (
-    <div style={{ display: 'flex', height: '100%' }}>
+    <div className={css.shell}>
       <a className={css.skip} href="#content">
         {t('shell.skip')}
       </a>

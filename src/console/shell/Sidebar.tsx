@@ -58,11 +58,7 @@ const Nav = ({ screens }: { screens: readonly Screen[] }) => {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the path decides which link is the current one.
   useEffect(() => showCurrent(frame.current), [path]);
   return (
-    <nav
-      ref={frame}
-      style={{ flex: 1, overflowY: 'auto', padding: '2px 8px 8px' }}
-      aria-label={t('shell.nav')}
-    >
+    <nav ref={frame} className={`scrolls ${css.nav}`} aria-label={t('shell.nav')}>
       {GROUPS.map((group) => {
         const own = screens.filter(({ nav }) => nav?.group === group);
         if (own.length === 0) return null;
@@ -138,9 +134,7 @@ export const Sidebar = (props: {
           <img src={mark} width={24} height={24} alt="" />
           {!isRail && (
             <>
-              <span className="cut" style={{ fontSize: 15, fontWeight: 650 }}>
-                Troupe
-              </span>
+              <span className={`cut ${css.name}`}>Troupe</span>
               {props.title && <span className="badge tint push cut">{props.title}</span>}
               <ConnectionDot />
             </>

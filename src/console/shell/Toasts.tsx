@@ -31,7 +31,7 @@ const OneToast = ({ toast, paused }: { toast: Toast; paused: boolean }) => {
   return (
     <div role="alert" className={`${css.toast} tone`} data-tone={kind} data-testid={`toast-${kind}`}>
       <Icon name={ICONS[kind]} />
-      <div style={{ color: 'var(--text)', flex: 1, padding: '3px 0' }}>
+      <div className={css.text}>
         <span className="visually-hidden">{own(TONES[kind])}: </span>
         <span>{text}</span>
         {times > 1 && <span className="quiet"> ×{times}</span>}

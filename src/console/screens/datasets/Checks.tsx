@@ -2,6 +2,7 @@ import { isObject } from '../../data/guard.ts';
 import { CheckField } from '../../design/Field.tsx';
 import { type SeenProps, useWordAt } from '../../schema-form/context.ts';
 import { Group } from '../../schema-form/lists.tsx';
+import css from './Datasets.module.css';
 
 /** An input for a list of any of the values of an enum. */
 export const Checks = ({ schema, label, path, value, onChange }: SeenProps) => {
@@ -12,7 +13,7 @@ export const Checks = ({ schema, label, path, value, onChange }: SeenProps) => {
   return (
     <Group label={label} path={path}>
       {options.length === 0 && <p className="quiet">{wordAt(path, 'none')}</p>}
-      <div className="row" style={{ maxHeight: 140, overflow: 'auto' }}>
+      <div className={`row ${css.options}`}>
         {options.map((id) => (
           <CheckField
             key={id}

@@ -39,7 +39,6 @@ const Description = ({ description, write }: { description: string; write: Datas
   return (
     <form
       className={`row narrow ${css.description}`}
-      style={{ alignItems: 'flex-end' }}
       onSubmit={(event) => {
         event.preventDefault();
         if (isDirty) void write.change((spec) => ({ ...spec, description: typed }));

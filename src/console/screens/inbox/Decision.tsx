@@ -143,7 +143,7 @@ const reasonOf = (t: Say<keyof typeof texts>, refusal: Refusal): string => {
 const Refused = ({ refusal }: { refusal: Refusal }) => {
   const t = useTexts(texts);
   return (
-    <p className="row" style={{ alignItems: 'flex-start', color: 'var(--warn)', flexWrap: 'nowrap' }}>
+    <p className={`row tone nowrap ${css.refused}`} data-tone="warn">
       <Icon name="lock" />
       <span>{reasonOf(t, refusal)}</span>
     </p>
@@ -209,11 +209,7 @@ export const Decision = (props: {
   const form = { open, disabled: isClosed, onWish: decision.onWish, onBack: back };
   return (
     <>
-      <section
-        className={`ruled section ${css.asked}`}
-        style={{ flex: '1 0 auto' }}
-        aria-label={t('argumentsOf')}
-      >
+      <section className={`ruled section ${css.asked}`} aria-label={t('argumentsOf')}>
         {props.heading}
         <Arguments ticket={ticket} onSeen={decision.onSeen} />
       </section>

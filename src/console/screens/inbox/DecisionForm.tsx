@@ -6,6 +6,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import { problemsIn } from '../../schema-form/check.ts';
 import { type Unread, withUnread } from '../../schema-form/context.ts';
 import { SchemaForm, useProblemTexts } from '../../schema-form/SchemaForm.tsx';
+import css from './Inbox.module.css';
 import texts from './texts.json' with { type: 'json' };
 import { asksFor, type Open, type Wish, wishOf } from './tickets.ts';
 
@@ -36,8 +37,7 @@ export const Frame = (props: {
   };
   return (
     <fieldset
-      className="stack"
-      style={{ maxHeight: '50vh', overflowY: 'auto', padding: 3 }}
+      className={`stack ${css.form}`}
       disabled={props.disabled}
       ref={focusFirst}
       onKeyDown={onKeyDown}

@@ -97,7 +97,7 @@ export const ActorList = (props: {
         <EmptyState title={t(isAll ? 'list.none' : 'list.noMatch')}>{isAll && t('list.noneText')}</EmptyState>
       ) : (
         <Scroller ref={frame} label={t('list.title')} className={`scrolls ${css.actors}`}>
-          <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          <div className="sheet" style={{ height: virtual.getTotalSize() }}>
             {virtual.getVirtualItems().map(({ index, start }) => {
               const actor = rows[index];
               return (

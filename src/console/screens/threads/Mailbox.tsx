@@ -78,9 +78,7 @@ const LaneList = ({ lane, dispatches }: { lane: Lane; dispatches: readonly Dispa
         {shown.map((dispatch, index) => (
           <Fragment key={dispatch.dispatch_id}>
             {lane === 'queue' && shown[index - 1]?.dispatch_epoch !== dispatch.dispatch_epoch && (
-              <li className="quiet" style={{ background: 'var(--surface-2)', padding: '1px 14px' }}>
-                {t('mail.epoch', { epoch: dispatch.dispatch_epoch })}
-              </li>
+              <li className={`quiet ${css.epoch}`}>{t('mail.epoch', { epoch: dispatch.dispatch_epoch })}</li>
             )}
             <Row dispatch={dispatch} />
           </Fragment>
