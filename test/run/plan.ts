@@ -3,9 +3,13 @@
  */
 
 const LONG = [
-  'test/console/browser.test.ts',
+  'test/console/configuration.test.ts',
+  'test/console/conversations.test.ts',
   'test/console/screens.test.ts',
+  'test/docs/browser.test.ts',
   'test/packed/',
+  'test/console/first-use.test.ts',
+  'test/cluster/',
   'test/examples/',
   'test/crash/',
   'test/property/runtime.test.ts',
