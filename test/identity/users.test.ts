@@ -50,6 +50,17 @@ t.test('composes ids, and rejects invisible and oversized ones (check 21)', asyn
   }
 });
 
+t.test('composes no id that is too long, which takes quadratic time', async (t) => {
+  const { users, keys } = await openIdentity(t);
+  const { id } = await users.create(ADMIN, person('\u0390'.repeat(128)));
+  t.equal(users.get(ADMIN.principal, '\u03b9\u0308\u0301'.repeat(128)).id, id, 'the longest one is composed');
+  // Quadratic steps would take hours.
+  const marks = `e\u0301${'\u0300\u0323'.repeat(1e6)}`;
+  t.throws(() => users.get(ADMIN.principal, marks), { name: 'NotFound' });
+  t.equal(keys.listed(ADMIN.principal, { user: marks }).user, marks);
+  await t.rejects(users.create(ADMIN, person(marks)), { name: 'Invalid' });
+});
+
 t.test('rejects ids that look like existing ones (check 21)', async (t) => {
   const { users, bind } = await openIdentity(t);
   for (const id of ['alice', 'straße', 'ﬁn']) await users.create(ADMIN, person(id));

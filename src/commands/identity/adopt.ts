@@ -1,3 +1,4 @@
+import { soughtUserId } from '../../schema/identity-text.ts';
 import { Outcome } from '../../schema/outcome.ts';
 import type { IdentityService } from './api.ts';
 
@@ -21,7 +22,7 @@ export async function* adoptThreads(
   const known = new Set((await users()).map(({ id }) => id));
   // Threads that change during a walk over a list would be found twice.
   for (const { id: thread, resource_id } of await ownerless.withResource()) {
-    const user = resource_id.normalize('NFC');
+    const user = soughtUserId(resource_id);
     if (!known.has(user)) yield { thread, user, result: 'no_user' };
     else if (dryRun) yield { thread, user, result: 'would_adopt' };
     else yield { thread, user, ...(await adopt(ownerless, thread, user)) };

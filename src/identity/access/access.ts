@@ -1,4 +1,5 @@
 import type { CanonicalEvent } from '../../schema/canonical-event.ts';
+import { soughtUserId } from '../../schema/identity-text.ts';
 import { Conflict, Invalid } from '../../schema/outcome.ts';
 import { baseOf, checkPartitionOf, ownedIn, ownerOf, partitionOf, sharedIn } from '../../schema/partition.ts';
 import type { Lists, Place } from '../../schema/place.ts';
@@ -162,7 +163,7 @@ export const createAccess = (store: AccessStore): Access => {
     },
     heir(principal, { scope: partition }, given) {
       if (!mayShare(principal, partition)) throw forbidden(WRITE_ALL);
-      const heir = { scope: baseOf(partition), user: given.normalize('NFC') };
+      const heir = { scope: baseOf(partition), user: soughtUserId(given) };
       if (!store.users.get(heir.scope, heir.user)) throw new Invalid(`owner: unknown user '${given}'`);
       checkPartitionOf(heir);
       return partitionOf(heir);

@@ -1,5 +1,6 @@
 import type { ApiKey, CreatedKey, KeyChange, NewKey } from '../../schema/api-key.ts';
 import type { Accept } from '../../schema/idempotency.ts';
+import { soughtUserId } from '../../schema/identity-text.ts';
 import { NotFound } from '../../schema/outcome.ts';
 import { demand, may, nameOf, type Principal } from '../../schema/principal.ts';
 import type { KeyRow } from '../../store/index.ts';
@@ -105,7 +106,7 @@ export const createKeys = (deps: KeysDeps): Keys => {
 
 const listedKeys: Keys['listed'] = (principal, { user, of_scope }) => {
   const scope = scopeFor(principal, of_scope);
-  const name = user?.normalize('NFC');
+  const name = user === undefined ? undefined : soughtUserId(user);
   if (may(principal, ['manage'])) return { scope, user: name };
   if (name !== undefined && !isSelf(principal, { scope, user: name })) demand(principal, ['manage']);
   // A caller without a user has no keys.

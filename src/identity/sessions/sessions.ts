@@ -1,3 +1,4 @@
+import { soughtUserId } from '../../schema/identity-text.ts';
 import { Invalid, NotFound } from '../../schema/outcome.ts';
 import { ADMIN_NAME, demand, may, nameOf, type Principal } from '../../schema/principal.ts';
 import type { Session } from '../../schema/session.ts';
@@ -112,7 +113,10 @@ const listedUser = (
   principal: Principal,
   { user, of_scope }: { user?: string | undefined; of_scope?: string | undefined },
 ): { scope: string; user: string } => {
-  const of = { scope: scopeFor(principal, of_scope), user: user?.normalize('NFC') ?? nameOf(principal) };
+  const of = {
+    scope: scopeFor(principal, of_scope),
+    user: user === undefined ? nameOf(principal) : soughtUserId(user),
+  };
   if (!isOwner(principal, of)) demand(principal, ['manage']);
   if (of.user === ADMIN_NAME) demand(principal, ['admin']);
   return of;

@@ -1,5 +1,6 @@
 import type { Clock } from '../../schema/clock.ts';
 import type { Accept } from '../../schema/idempotency.ts';
+import { soughtUserId } from '../../schema/identity-text.ts';
 import { Conflict, Forbidden, NotFound } from '../../schema/outcome.ts';
 import { checkPartitionOf } from '../../schema/partition.ts';
 import { demand, nameOf, type Principal } from '../../schema/principal.ts';
@@ -62,7 +63,7 @@ export const createUsers = ({ store, clock, changes, threads, accounts }: UsersD
   /** @throws NotFound, Forbidden */
   const managed = (principal: Principal, id: string, of_scope: string | undefined): UserRow => {
     demand(principal, ['manage']);
-    const user = found(users.get(scopeFor(principal, of_scope), id.normalize('NFC')), id);
+    const user = found(users.get(scopeFor(principal, of_scope), soughtUserId(id)), id);
     demandNotAbove(principal, user);
     return user;
   };
@@ -73,7 +74,7 @@ export const createUsers = ({ store, clock, changes, threads, accounts }: UsersD
   return {
     view,
     get(principal, id, of_scope) {
-      const [scope, name] = [scopeFor(principal, of_scope), id.normalize('NFC')];
+      const [scope, name] = [scopeFor(principal, of_scope), soughtUserId(id)];
       if (scope !== principal.scope || name !== principal.user) demand(principal, ['manage']);
       return view(found(users.get(scope, name), id));
     },

@@ -22,10 +22,11 @@ const DIGEST_DIGITS = 32;
 
 /**
  * Blocks that front ends add to answers, or that they take for reasoning and do not send back. One without an end
- * extends to the end of the text.
+ * extends to the end of the text. Attributes contain no `<`, which front ends escape, so that each tag without an end is
+ * read up to the next one only.
  */
 const ADDED =
-  /<(details|think(?:ing)?|reason(?:ing)?|[Tt]hought)(?:\s[^>]*)?>.*?(?:<\/\1>|$)|<\|begin_of_thought\|>.*?(?:<\|end_of_thought\|>|$)/gs;
+  /<(details|think(?:ing)?|reason(?:ing)?|[Tt]hought)(?:\s[^<>]*)?>.*?(?:<\/\1>|$)|<\|begin_of_thought\|>.*?(?:<\|end_of_thought\|>|$)/gs;
 
 /** A link to a file that an answer contains is signed with the time at which the answer was created. */
 const SIGNED = /(\/v1\/files\/file-[0-9a-f]{32}\/content)\?expires=\d{1,15}&signature=[0-9a-f]{64}/g;
@@ -36,9 +37,16 @@ const UNEVEN = /\s\s+|[^\S ]/g;
 /** Characters that composition may change: V8 finds none in a text of one byte per character without a search. */
 const COMPOSABLE = /[\u0300-\uffff]/;
 
+/**
+ * More combining characters in a row than a language has. Composition sorts such a run in quadratic time, so a text that
+ * contains one is compared without it.
+ */
+const UNCOMPOSED = /(?<!\p{M})\p{M}{32}/u;
+
 /** Returns the text without what front ends change in it, and without signatures of links. */
 export const normalized = (text: string): string => {
-  const composed = COMPOSABLE.test(text) ? text.normalize('NFC') : text;
+  const isComposed = COMPOSABLE.test(text) && !UNCOMPOSED.test(text);
+  const composed = isComposed ? text.normalize('NFC') : text;
   const own = composed.includes('<') ? composed.replace(ADDED, ' ') : composed;
   const unsigned = own.includes('&signature=') ? own.replaceAll(SIGNED, '$1') : own;
   return unsigned.replaceAll(UNEVEN, ' ').trim();
