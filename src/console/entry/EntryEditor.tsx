@@ -8,7 +8,7 @@ import { useTexts } from '../i18n/locale.ts';
 import { DiscardDialog, UnsavedGuard } from '../navigation/UnsavedGuard.tsx';
 import type { Schema } from '../schema-form/schema.ts';
 import css from './Entry.module.css';
-import { type EntryDescriptor, EntryFields, EntryFormContext } from './EntryFields.tsx';
+import { AllEntryFields, type EntryDescriptor, EntryFormContext } from './EntryFields.tsx';
 import type { Errors, Opened, Spec } from './entry.ts';
 import { MergeDialog } from './MergeDialog.tsx';
 import texts from './texts.json' with { type: 'json' };
@@ -96,11 +96,11 @@ const EntryDrawer = ({ descriptor, opened, schema, onClose }: DrawerProps) => {
   };
   return (
     <Drawer title={useTitle(descriptor, form)} onClose={close}>
-      <EntryFormContext value={form}>
+      <EntryFormContext value={{ form, schema, descriptor }}>
         <form ref={element} className={css.form} noValidate onSubmit={(event) => void submit(event)}>
           <Refused errors={form.errors} />
           {Before && <Before />}
-          <EntryFields descriptor={descriptor} form={form} schema={schema} />
+          <AllEntryFields descriptor={descriptor} />
           {After && <After />}
           <footer className={css.foot}>
             {Actions && <Actions />}

@@ -1,10 +1,6 @@
 import { MODEL_SETTINGS } from '../../schema/model-setting-names.ts';
-import { useTexts } from '../i18n/locale.ts';
-import type { Words } from '../schema-form/context.ts';
-import { wordsFrom } from '../schema-form/hints.ts';
-import texts from './texts.json' with { type: 'json' };
 
-/** Hints and texts for the settings of model calls, which agents and models share. */
+/** Hints for the settings of model calls, which agents and models share. */
 
 const LAST = ['stop', 'provider_options'];
 
@@ -20,5 +16,3 @@ export const MODEL_UI = {
   // A number is another form of the budget.
   reasoning_effort: { 'ui:skip': ['number'], 'ui:start': { budget: { budget: 4096 } } },
 };
-
-export const useModelWords = (): Words => wordsFrom(useTexts(texts), texts, (place) => `field.${place}`);

@@ -7,6 +7,7 @@ import { Diff } from '../../design/Diff.tsx';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import { useMedia } from '../../design/use-media.ts';
 import { EntryGuards, Refused } from '../../entry/EntryEditor.tsx';
+import { EntryFormContext } from '../../entry/EntryFields.tsx';
 import type { Opened } from '../../entry/entry.ts';
 import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
@@ -18,6 +19,7 @@ import css from './AgentEditor.module.css';
 import { AgentContext, type Known, useAgent, useAgentForm } from './agent-form.ts';
 import { changedFields } from './draft.ts';
 import { dropsOverrides, validateRequest } from './editing.ts';
+import { FIELDS } from './fields/AgentFields.tsx';
 import { Header } from './Header.tsx';
 import { KeptOffer, useKept } from './KeptOffer.tsx';
 import { Tabs } from './Tabs.tsx';
@@ -155,18 +157,20 @@ export const Editor = (props: { opened: Opened; known: Known; onCreated: (id: st
   };
   useEditorCommands(opened, actions);
   return (
-    <AgentContext value={{ ...known, form }}>
-      <div className={css.editor}>
-        <div className={css.main}>
-          <Header />
-          <KeptOffer kept={kept} onTake={form.reset} />
-          <Refused errors={errors} />
-          <Tabs />
-          <SaveBar {...actions} />
+    <AgentContext value={known}>
+      <EntryFormContext value={{ form, schema: known.schema, descriptor: FIELDS }}>
+        <div className={css.editor}>
+          <div className={css.main}>
+            <Header />
+            <KeptOffer kept={kept} onTake={form.reset} />
+            <Refused errors={errors} />
+            <Tabs />
+            <SaveBar {...actions} />
+          </div>
+          <SandboxPlace draft={draft} storedId={isNew ? undefined : start.id} />
+          <EntryGuards form={form} />
         </div>
-        <SandboxPlace draft={draft} storedId={isNew ? undefined : start.id} />
-        <EntryGuards form={form} />
-      </div>
+      </EntryFormContext>
     </AgentContext>
   );
 };

@@ -2,6 +2,7 @@ import { createContext, useContext, useMemo } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { idsOf } from '../../data/records.ts';
 import type { Capabilities } from '../../data/resources.ts';
+import { useEntryForm } from '../../entry/EntryFields.tsx';
 import type { Opened } from '../../entry/entry.ts';
 import { type EntryForm, type EntryRules, useEntry } from '../../entry/use-entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
@@ -23,16 +24,15 @@ export type Known = {
   schema: Schema;
 };
 
-export type AgentForm = Known & { form: EntryForm };
-
-const Context = createContext<AgentForm | undefined>(undefined);
+const Context = createContext<Known | undefined>(undefined);
 
 export const AgentContext = Context.Provider;
 
-export const useAgent = (): AgentForm => {
-  const agent = useContext(Context);
-  if (!agent) throw new Error('there is no agent editor around this component');
-  return agent;
+/** The form around a component, and what the editor knows of the service. */
+export const useAgent = (): Known & { form: EntryForm } => {
+  const known = useContext(Context);
+  if (!known) throw new Error('there is no agent editor around this component');
+  return { ...known, form: useEntryForm() };
 };
 
 export const useAgentForm = (opened: Opened, { capabilities, localKind, schema }: Known): EntryForm => {
@@ -48,7 +48,7 @@ export const useAgentForm = (opened: Opened, { capabilities, localKind, schema }
     ...AGENT,
     schema,
     read: meaningOf,
-    derived: (draft) => mirrored(draft, localKind),
+    derived: (draft) => mirrored({ ...draft, id: draft.id.trim() }, localKind),
     writeOf: (stored, draft) => saveRequest(stored, draft, localKind),
     fieldIn: agentFieldIn,
     check: (draft, { isNew }) =>

@@ -11,7 +11,7 @@ import { SkeletonRows } from '../../design/Notice.tsx';
 import { SourceChip } from '../../design/SourceChip.tsx';
 import css from '../../entry/Entry.module.css';
 import { EntryGuards, Refused, useFirstError, useOpening } from '../../entry/EntryEditor.tsx';
-import { EntryFields, EntryFormContext } from '../../entry/EntryFields.tsx';
+import { AllEntryFields, EntryFormContext } from '../../entry/EntryFields.tsx';
 import { EntryMenu } from '../../entry/EntryMenu.tsx';
 import type { Opened } from '../../entry/entry.ts';
 import { type EntryForm, useEntry } from '../../entry/use-entry.ts';
@@ -85,10 +85,10 @@ const Form = ({ opened, schema }: { opened: Opened; schema: Schema }) => {
       <EntryGuards form={form} />
       <KeptOffer kept={kept} onTake={form.replace} />
       <Refused errors={form.errors} />
-      <EntryFormContext value={form}>
+      <EntryFormContext value={{ form, schema, descriptor: SKILL }}>
         <div ref={element}>
           <Card title={t('about')}>
-            <EntryFields descriptor={SKILL} form={form} schema={schema} />
+            <AllEntryFields descriptor={SKILL} />
           </Card>
         </div>
       </EntryFormContext>

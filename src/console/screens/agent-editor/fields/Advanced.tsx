@@ -2,14 +2,13 @@ import { isObject } from '../../../data/guard.ts';
 import { sectionsOf } from '../../../data/spec.ts';
 import { Json } from '../../../design/Json.tsx';
 import { Card } from '../../../design/Layout.tsx';
+import { EntryFields, EntryPart, useEntryForm } from '../../../entry/EntryFields.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { MODEL_FIELDS } from '../../../model-settings/model-fields.ts';
 import settingTexts from '../../../model-settings/texts.json' with { type: 'json' };
-import { SchemaForm } from '../../../schema-form/SchemaForm.tsx';
 import { useAgent } from '../agent-form.ts';
 import { isLocal, withSection } from '../draft.ts';
 import { COMPACTION, FIRST_COMPACTION } from '../problems.ts';
-import { AgentFields, useAgentWords } from './AgentFields.tsx';
 import { RawJson } from './RawJson.tsx';
 import texts from './texts.json' with { type: 'json' };
 
@@ -30,18 +29,16 @@ const UI = {
 /** Without the section, the defaults of the service apply. */
 const Compaction = () => {
   const t = useTexts(texts);
-  const { draft, set, errors } = useAgent().form;
+  const { draft, set } = useEntryForm();
   const { compaction } = sectionsOf(draft);
   return (
-    <SchemaForm
+    <EntryPart
       label={t('compaction')}
       schema={SECTIONS}
       ui={UI}
-      words={useAgentWords()}
       value={{ compaction }}
       fields={['compaction']}
       path="sections"
-      errors={errors}
       onChange={(next) =>
         set(withSection(draft, 'compaction', isObject(next.compaction) ? next.compaction : undefined))
       }
@@ -58,20 +55,17 @@ export default function Advanced() {
     <>
       {isLocal(draft, localKind) && (
         <Card title={settings('title')} note={settings('intro')}>
-          <AgentFields label={settings('title')} fields={MODEL_FIELDS} />
+          <EntryFields fields={MODEL_FIELDS} />
         </Card>
       )}
       <Card title={t('policy')}>
-        <AgentFields label={t('policy')} fields={['context_policy']} />
+        <EntryFields fields={['context_policy']} />
       </Card>
       <Card title={t('compaction')}>
         <Compaction />
       </Card>
       <Card title={t('clients')}>
-        <AgentFields
-          label={t('clients')}
-          fields={['output_schema', 'output_options', 'client_tools', 'client_system_messages']}
-        />
+        <EntryFields fields={['output_schema', 'output_options', 'client_tools', 'client_system_messages']} />
       </Card>
       {isObject(draft.endpoint) && (
         <Card title={t('endpoint')}>

@@ -1,22 +1,22 @@
-import { useMemo } from 'react';
 import { isObject, type JsonObject } from '../../../data/guard.ts';
 import { useResource } from '../../../data/queries.ts';
 import { idsOf } from '../../../data/records.ts';
 import { Field } from '../../../design/Field.tsx';
 import { SelectField } from '../../../design/Inputs.tsx';
+import { EntryPart, type FieldsDescriptor } from '../../../entry/EntryFields.tsx';
+import { objectOf } from '../../../entry/entry.ts';
 import { useTexts } from '../../../i18n/locale.ts';
-import { MODEL_UI, useModelWords } from '../../../model-settings/model-fields.ts';
+import { MODEL_UI } from '../../../model-settings/model-fields.ts';
+import settingTexts from '../../../model-settings/texts.json' with { type: 'json' };
 import { ScreenLink } from '../../../navigation/links.tsx';
-import { type SeenProps, useForm, type Words } from '../../../schema-form/context.ts';
-import { changesIn, wordsFrom } from '../../../schema-form/hints.ts';
-import { SchemaForm, type SchemaFormProps } from '../../../schema-form/SchemaForm.tsx';
+import { type SeenProps, useForm } from '../../../schema-form/context.ts';
 import { useAgent } from '../agent-form.ts';
 import { setFields } from '../draft.ts';
 import { Resettable } from '../Resettable.tsx';
 import { Prompt } from './Prompt.tsx';
 import texts from './texts.json' with { type: 'json' };
 
-/** Some fields of an agent, as the schema of the service describes them. */
+/** How the fields of an agent are edited, in addition to the schema of the service. */
 
 /** Selects a model or a pool. A stored id that no longer exists stays selected and is reported as missing. */
 const ModelField = ({ label, path, value: chosen, onChange }: SeenProps) => {
@@ -91,25 +91,18 @@ const TOKEN = { auth: { token: { 'ui:widget': 'password', 'ui:required': false }
 export const BackendConfig = () => {
   const t = useTexts(texts);
   const { form, capabilities } = useAgent();
-  const { draft, set, errors, unread, onUnread } = form;
-  const backend = isObject(draft.backend) ? draft.backend : {};
+  const { draft, set, errors } = form;
+  const backend = objectOf(draft.backend);
   const known = capabilities.backends.find(({ kind }) => kind === backend.kind);
   const refused = errors.get('backend');
-  const all = useMemo(
-    () => (refused === undefined ? errors : new Map([...errors, [PATH, refused]])),
-    [errors, refused],
-  );
   return (
-    <SchemaForm
+    <EntryPart
       label={t('endpoint.json')}
       schema={known?.schema ?? {}}
       ui={{ ...known?.ui_schema, ...TOKEN }}
-      words={wordsFrom(t, texts, (place) => `field.backend.config.${place}`)}
-      value={isObject(backend.config) ? backend.config : {}}
+      value={objectOf(backend.config)}
       path={PATH}
-      errors={all}
-      unread={unread}
-      onUnread={onUnread}
+      {...(refused !== undefined && { errors: new Map([...errors, [PATH, refused]]) })}
       onChange={(config) => set({ backend: { version: 1, ...backend, config }, endpoint: undefined })}
     />
   );
@@ -161,40 +154,11 @@ const UI: JsonObject = {
   client_tools: LINES,
 };
 
-const FIXED_ID = { ...UI, id: { 'ui:readonly': true } };
-
-const WIDGETS = { prompt: Prompt, model: ModelField, backend: Backend };
-
-/** The texts of the fields of agents. */
-export const useAgentWords = (): Words => {
-  const model = useModelWords();
-  const own = wordsFrom(useTexts(texts), texts, (place) => `field.${place}`);
-  return (place) => own(place) ?? model(place);
-};
-
-const trimmed = (fields: JsonObject): JsonObject =>
-  'id' in fields ? { ...fields, id: String(fields.id ?? '').trim() } : fields;
-
-export const AgentFields = (props: { label: string; fields: NonNullable<SchemaFormProps['fields']> }) => {
-  const { form, schema } = useAgent();
-  const { opened, draft, set, errors, unread, onUnread } = form;
-  const { isNew } = opened;
-  const words = useAgentWords();
-  const value = setFields(draft);
-  return (
-    <SchemaForm
-      label={props.label}
-      schema={schema}
-      value={value}
-      fields={props.fields}
-      ui={isNew ? UI : FIXED_ID}
-      words={(place) => (place === 'id.help' && isNew ? undefined : words(place))}
-      widgets={WIDGETS}
-      wrap={(field, content) => <Resettable field={field}>{content}</Resettable>}
-      errors={errors}
-      unread={unread}
-      onUnread={onUnread}
-      onChange={(next) => set(trimmed(changesIn(value, next)))}
-    />
-  );
+/** The fields of agents. */
+export const FIELDS: FieldsDescriptor = {
+  texts: { ...settingTexts, ...texts },
+  ui: UI,
+  widgets: { prompt: Prompt, model: ModelField, backend: Backend },
+  shownOf: setFields,
+  wrap: (field, content) => <Resettable field={field}>{content}</Resettable>,
 };

@@ -1,12 +1,13 @@
 import type { Draft } from '../../../data/spec.ts';
 import { useIsOffered } from '../../../data/test-agents.ts';
 import { FilterSelect } from '../../../design/Field.tsx';
+import { EntryFields } from '../../../entry/EntryFields.tsx';
 import { readSpec } from '../../../entry/stored-entry.ts';
 import { toastError } from '../../../feedback/toasts.ts';
 import { useTexts } from '../../../i18n/locale.ts';
 import { AGENT, useAgent } from '../agent-form.ts';
 import { copyOf, isLocal } from '../draft.ts';
-import { AgentFields, BackendConfig } from './AgentFields.tsx';
+import { BackendConfig } from './AgentFields.tsx';
 import texts from './texts.json' with { type: 'json' };
 
 /** Copies another agent into a new one, keeping the new id. */
@@ -44,12 +45,9 @@ export const Basics = () => {
   return (
     <>
       {form.opened.isNew && <StartFrom />}
-      <AgentFields
-        label={t('limits')}
-        fields={[...(local ? ['system_prompt'] : []), ...identity, ...backend]}
-      />
+      <EntryFields fields={[...(local ? ['system_prompt'] : []), ...identity, ...backend]} />
       {!local && <BackendConfig />}
-      <AgentFields label={t('limits')} fields={[limits]} />
+      <EntryFields fields={[limits]} />
     </>
   );
 };

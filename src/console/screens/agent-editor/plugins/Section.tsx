@@ -4,11 +4,11 @@ import { sectionOf } from '../../../data/spec.ts';
 import { Button } from '../../../design/Button.tsx';
 import { Chip } from '../../../design/Chip.tsx';
 import { InputField } from '../../../design/Inputs.tsx';
+import { EntryPart } from '../../../entry/EntryFields.tsx';
 import { textOf } from '../../../entry/entry.ts';
 import { useTexts } from '../../../i18n/locale.ts';
 import { type SeenProps, unreadAt } from '../../../schema-form/context.ts';
 import { wordsFrom } from '../../../schema-form/hints.ts';
-import { SchemaForm } from '../../../schema-form/SchemaForm.tsx';
 import { useFieldProps } from '../../../schema-form/scalars.tsx';
 import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
@@ -82,7 +82,7 @@ export const Section = ({ settings }: { settings: Settings }) => {
   return (
     <div className={css.section}>
       <Known value={{ section: value, tools }}>
-        <SchemaForm
+        <EntryPart
           label={t('json.of', { what: settings.display_name || key })}
           schema={settings.schema}
           ui={{ ...settings.ui_schema, ...UI[key] }}
@@ -90,9 +90,6 @@ export const Section = ({ settings }: { settings: Settings }) => {
           widgets={WIDGETS}
           value={value}
           path={path}
-          errors={form.errors}
-          unread={unread}
-          onUnread={form.onUnread}
           onChange={(next) => form.set(sectionFields(draft, key, next))}
           asJson={isJson}
         />

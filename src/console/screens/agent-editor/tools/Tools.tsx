@@ -3,9 +3,9 @@ import { useResource } from '../../../data/queries.ts';
 import { idsOf } from '../../../data/records.ts';
 import { Icon } from '../../../design/Icon.tsx';
 import { Card } from '../../../design/Layout.tsx';
+import { EntryFields } from '../../../entry/EntryFields.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { useAgent } from '../agent-form.ts';
-import { AgentFields } from '../fields/AgentFields.tsx';
 import fieldTexts from '../fields/texts.json' with { type: 'json' };
 import { Resettable } from '../Resettable.tsx';
 import { McpAccess } from './McpAccess.tsx';
@@ -78,7 +78,7 @@ export default function Tools() {
         </Resettable>
       ))}
       <Card title={field('provider')}>
-        <AgentFields label={field('provider')} fields={['provider_tools']} />
+        <EntryFields fields={['provider_tools']} />
       </Card>
       <AssistantTools assistant={capabilities.admin_assistant} />
     </>
