@@ -19,17 +19,14 @@ export const ConnectButton = () => {
 };
 
 /** Connects models above a list, while the address contains `connect=1`. */
-export const ConnectDialog = () => {
+export const ConnectDialog = ({ onClose }: { onClose: () => void }) => {
   const t = useTexts(texts);
-  const [{ connect }, setQuery] = useQueryState();
-  if (connect !== '1') return null;
-  const close = (): void => setQuery({ connect: undefined });
   return (
-    <Dialog title={t('title')} size={760} onClose={close}>
+    <Dialog title={t('title')} size={760} onClose={onClose}>
       <Suspense fallback={<SkeletonRows />}>
         <ConnectModel />
       </Suspense>
-      <DialogClose onClose={close} />
+      <DialogClose onClose={onClose} />
     </Dialog>
   );
 };

@@ -1,6 +1,6 @@
-import { lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react';
+import { type ComponentType, lazy, type ReactNode, Suspense, useCallback, useMemo, useState } from 'react';
 import { sourceState } from '../data/meta.ts';
-import { type Loaded as Query, type Resource, useResource } from '../data/queries.ts';
+import { useResource } from '../data/queries.ts';
 import { metaOf } from '../data/records.ts';
 import { Button, buttonLook, NewLabel } from '../design/Button.tsx';
 import { SourceChip } from '../design/SourceChip.tsx';
@@ -13,11 +13,13 @@ import { type ListKeys, ListScreen, type ListScreenProps } from '../list/ListScr
 import type { ListProps } from '../list/list-props.ts';
 import type { MenuItem } from '../list/RowMenu.tsx';
 import type { ColumnsOf } from '../list/use-columns.tsx';
+import { useQueryState } from '../list/use-query-state.ts';
 import { ScreenLink } from '../navigation/links.tsx';
 import { DeleteDialog } from './DeleteDialog.tsx';
 import type { EntryDescriptor } from './EntryFields.tsx';
 import type { EntryKind, Spec } from './entry.ts';
 import ownTexts from './texts.json' with { type: 'json' };
+import type { Entries } from './use-entries.ts';
 import { useEntryAddress } from './use-opened-entry.ts';
 
 const EntryEditor = lazy(() =>
@@ -26,36 +28,40 @@ const EntryEditor = lazy(() =>
 
 /**
  * The screen of a namespace of the configuration: the list of its entries with search, creation, duplication and
- * deletion, and the form of the entry that the address opens. A screen describes only what is special about it.
+ * deletion, and the form or the dialog that the address opens. A screen describes only what is special about it.
  *
  * @example
- * <EntryScreen kind={POOL} texts={texts} query={pools} rows={rows} columns={columnsOf} />
+ * <EntryScreen kind={BUDGET} texts={texts} entries={useEntries(BUDGETS)} columns={columnsOf} />
  */
 
 type Named = { id: string };
+
+/** @param id the entry that the address names */
+export type EntryDialog = ComponentType<{ id: string; onClose: () => void }>;
+
+/** For actions of rows: the texts of the screen, and a function that opens a dialog for the row. */
+export type OfRow<K extends string> = { t: Say<K>; open: (dialog: string) => void };
 
 export type EntryScreenProps<Row extends Named, K extends string> = {
   /** With the form of entries, or without it if entries have pages. */
   kind: EntryDescriptor | EntryKind;
   texts: Texts<K>;
-  query: Query<readonly unknown[]>;
-  off?: Resource<unknown>['off'];
-  rows: readonly Row[];
+  entries: Entries<Row>;
   /** The columns between the id and the time of the last change. */
   columns: ListScreenProps<Row, K>['columns'];
   /** Content and searchable text of the first column, by default the id. */
   name?: Pick<Column<Row>, 'cell' | 'text'>;
-  /** Number in the title, by default that of the rows. */
-  count?: number;
   /** The path below which entries have pages. */
   pages?: string;
-  onOpen?: (row: Row) => void;
-  openId?: string | undefined;
+  /** By default, a row opens its page or its form. */
+  onOpen?: (row: Row, of: OfRow<K>) => void;
+  /** Dialogs by the parameter of the address that opens them. */
+  dialogs?: Readonly<Record<string, EntryDialog>>;
   /** Also shows whether entries are built in. */
   showsSource?: boolean;
   /** Actions of a row, and of its menu, before those of all entries. */
-  rowActions?: (row: Row) => ReactNode;
-  menu?: (row: Row) => readonly MenuItem[];
+  rowActions?: (row: Row, of: OfRow<K>) => ReactNode;
+  menu?: (row: Row, of: OfRow<K>) => readonly MenuItem[];
   /** Actions of the screen, before the one that creates an entry. */
   actions?: ReactNode;
   /** The main action, if it is not the creation of an entry. */
@@ -70,6 +76,8 @@ export type EntryScreenProps<Row extends Named, K extends string> = {
   /** Content above the list. */
   children?: ReactNode;
 };
+
+const NO_DIALOGS: Readonly<Record<string, EntryDialog>> = {};
 
 const useAllColumns = <Row extends Named, K extends string>(
   props: EntryScreenProps<Row, K>,
@@ -126,47 +134,66 @@ const useRowActions = (pages: string | undefined, hasForm: boolean, onDelete: (i
   };
 };
 
+/** The dialog that the address opens, and a function that opens one. */
+const useDialogs = (dialogs: Readonly<Record<string, EntryDialog>> = NO_DIALOGS) => {
+  const [query, setQuery] = useQueryState();
+  const name = Object.keys(dialogs).find((each) => query[each] !== undefined);
+  const id = name === undefined ? undefined : query[name];
+  const Dialog = name === undefined ? undefined : dialogs[name];
+  return {
+    id,
+    open: (dialog: string, of: string): void => setQuery({ [dialog]: of }),
+    dialog: name !== undefined && id !== undefined && Dialog && (
+      <Dialog key={id} id={id} onClose={() => setQuery({ [name]: undefined })} />
+    ),
+  };
+};
+
 export const EntryScreen = <Row extends Named, K extends string>(
   props: EntryScreenProps<Row, K | ListKeys | 'new'>,
 ) => {
-  const { kind, query, rows, pages, primary } = props;
-  const t: Say<'new'> = useTexts(props.texts);
+  const { kind, entries, pages, primary, onOpen } = props;
+  const t = useTexts(props.texts);
+  const say: Say<'new'> = t;
   const format = useFormat();
   const columns = useAllColumns(props);
   const address = useEntryAddress();
+  const dialogs = useDialogs(props.dialogs);
   const [doomed, setDoomed] = useState<string>();
   const descriptor = 'fields' in kind ? kind : undefined;
   const own = useRowActions(pages, descriptor !== undefined, setDoomed);
+  const of = ({ id }: Row) => ({ t, open: (dialog: string): void => dialogs.open(dialog, id) });
   const create = descriptor ? (
     <Button tone={primary ? undefined : 'primary'} icon="plus" onClick={() => address.create()} data-new>
-      {t('new')}
+      {say('new')}
     </Button>
   ) : (
     <ScreenLink to={`${pages}/new`} className={buttonLook} isNew>
-      <NewLabel>{t('new')}</NewLabel>
+      <NewLabel>{say('new')}</NewLabel>
     </ScreenLink>
   );
+  const isFormOpen = descriptor !== undefined && (address.isNew || address.id !== undefined);
   return (
     <ListScreen
       name={kind.namespace}
       hasCards
       texts={props.texts}
-      query={query}
-      off={props.off}
-      rows={rows}
-      count={query.data && format.number(props.count ?? rows.length)}
+      query={entries.query}
+      off={entries.off}
+      rows={entries.rows}
+      count={entries.query.data && format.number(entries.count ?? entries.rows.length)}
       columns={columns}
       rowId={({ id }) => id}
-      onOpen={props.onOpen ?? (({ id }) => address.edit(id))}
+      onOpen={(row) => (onOpen ? onOpen(row, of(row)) : address.edit(row.id))}
       rowHref={pages === undefined ? undefined : ({ id }) => `${pages}/${encodeURIComponent(id)}`}
-      openId={address.id ?? props.openId}
+      openId={address.id ?? dialogs.id}
       actions={(row) => (
         <>
-          {props.rowActions?.(row)}
+          {props.rowActions?.(row, of(row))}
           {own.edit(row.id)}
         </>
       )}
-      menu={(row) => [...(props.menu?.(row) ?? []), ...own.menu(row.id)]}
+      menu={(row) => [...(props.menu?.(row, of(row)) ?? []), ...own.menu(row.id)]}
       first={props.first ?? create}
       head={
         <>
@@ -180,10 +207,12 @@ export const EntryScreen = <Row extends Named, K extends string>(
       instead={props.instead}
       {...props.list}
     >
-      {descriptor && (address.isNew || address.id !== undefined) && (
+      {isFormOpen ? (
         <Suspense>
           <EntryEditor descriptor={descriptor} start={props.start} />
         </Suspense>
+      ) : (
+        dialogs.dialog
       )}
       {doomed !== undefined && <DeleteDialog {...kind} id={doomed} onClose={() => setDoomed(undefined)} />}
     </ListScreen>

@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useCallback } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { redactText } from '../../data/redact-text.ts';
 import { capabilities } from '../../data/resources.ts';
@@ -6,13 +6,13 @@ import { Chip } from '../../design/Chip.tsx';
 import { Drawer } from '../../design/Dialog.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx';
-import { EntryScreen } from '../../entry/EntryScreen.tsx';
+import { type EntryDialog, EntryScreen } from '../../entry/EntryScreen.tsx';
 import { SecretField } from '../../entry/SecretField.tsx';
+import { useEntryRows } from '../../entry/use-entries.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { agentsCell } from '../../list/columns.tsx';
 import { Freshness, freshOf } from '../../list/Freshness.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
-import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { AgentCard } from '../../remote/AgentCard.tsx';
 import { refusedHostIn, remoteStatus } from '../../remote/status.ts';
@@ -46,7 +46,7 @@ const SERVER: EntryDescriptor = {
 };
 
 /** The card of a server, and the agents that it provides. */
-const ServerDrawer = ({ id, onClose }: { id: string; onClose: () => void }) => {
+const ServerDrawer: EntryDialog = ({ id, onClose }) => {
   const t = useTexts(texts);
   const remote = useTexts(remoteTexts);
   const query = useResource(remoteStatus(id));
@@ -107,31 +107,25 @@ const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
 ];
 
 export default function A2aServers() {
-  const query = useResource(SERVERS);
   const agents = useResource(capabilities).data?.agents;
-  const [{ server, edit }, setQuery] = useQueryState();
-  const rows = useMemo(
-    () =>
-      (query.data ?? []).map((one) => ({
-        ...one,
-        agents: agents?.filter((agent) => agent.startsWith(`${one.id}/`)) ?? [],
-      })),
-    [query.data, agents],
+  const rowsOf = useCallback(
+    (servers: readonly Server[]) =>
+      servers.map(
+        (server): Row => ({
+          ...server,
+          agents: agents?.filter((agent) => agent.startsWith(`${server.id}/`)) ?? [],
+        }),
+      ),
+    [agents],
   );
   return (
     <EntryScreen
       kind={SERVER}
       texts={texts}
-      query={query}
-      off={SERVERS.off}
-      rows={rows}
+      entries={useEntryRows(SERVERS, rowsOf)}
       columns={columnsOf}
-      onOpen={({ id }) => setQuery({ server: id })}
-      openId={server}
-    >
-      {server !== undefined && edit === undefined && (
-        <ServerDrawer id={server} onClose={() => setQuery({ server: undefined })} />
-      )}
-    </EntryScreen>
+      onOpen={(_, { open }) => open('server')}
+      dialogs={{ server: ServerDrawer }}
+    />
   );
 }

@@ -157,16 +157,13 @@ export default function Agents() {
     <EntryScreen
       kind={AGENT}
       texts={texts}
-      query={query}
-      off={AGENTS.off}
-      rows={shown}
-      count={count}
+      entries={{ query, off: AGENTS.off, rows: shown, count }}
       name={NAME}
       columns={columns}
       pages="/agents"
       showsSource
       actions={<Actions />}
-      menu={({ id }) => [
+      menu={({ id }, { t }) => [
         { label: t('dashboard'), icon: 'dashboard', act: `/agents/${encodeURIComponent(id)}/dashboard` },
       ]}
       list={{

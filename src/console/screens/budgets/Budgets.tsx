@@ -2,9 +2,9 @@ import { useResource } from '../../data/queries.ts';
 import { Notice } from '../../design/Notice.tsx';
 import type { EntryDescriptor } from '../../entry/EntryFields.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
+import { useEntries } from '../../entry/use-entries.ts';
 import { type Format, type Say, textOr, useTexts } from '../../i18n/locale.ts';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
-import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { waitingRunsSlowly } from '../../run-records/waiting.ts';
 import { BUDGETS, type Budget, UNITS } from './budget.ts';
@@ -66,25 +66,16 @@ const WaitingForBudget = () => {
 };
 
 export default function Budgets() {
-  const query = useResource(BUDGETS);
-  const t = useTexts(texts);
-  const [{ counters }, setQuery] = useQueryState();
   return (
-    <>
-      <EntryScreen
-        kind={BUDGET}
-        texts={texts}
-        query={query}
-        off={BUDGETS.off}
-        rows={query.data ?? []}
-        columns={columnsOf}
-        menu={({ id }) => [{ label: t('counters'), icon: 'usage', act: () => setQuery({ counters: id }) }]}
-      >
-        <WaitingForBudget />
-      </EntryScreen>
-      {counters !== undefined && (
-        <Counters budget={counters} onClose={() => setQuery({ counters: undefined })} />
-      )}
-    </>
+    <EntryScreen
+      kind={BUDGET}
+      texts={texts}
+      entries={useEntries(BUDGETS)}
+      columns={columnsOf}
+      menu={(_, { t, open }) => [{ label: t('counters'), icon: 'usage', act: () => open('counters') }]}
+      dialogs={{ counters: Counters }}
+    >
+      <WaitingForBudget />
+    </EntryScreen>
   );
 }

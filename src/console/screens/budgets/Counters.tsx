@@ -4,6 +4,7 @@ import { DataTable } from '../../design/DataTable.tsx';
 import { Drawer } from '../../design/Dialog.tsx';
 import { Loaded } from '../../design/Loaded.tsx';
 import { DateTime } from '../../design/Time.tsx';
+import type { EntryDialog } from '../../entry/EntryScreen.tsx';
 import { textOr, useFormat, useTexts } from '../../i18n/locale.ts';
 import { type Counter, countersOf, type Gauge, gaugesOf, nameOf } from './budget.ts';
 import css from './Counters.module.css';
@@ -85,11 +86,11 @@ const Table = ({ items }: { items: readonly Counter[] }) => {
 };
 
 /** The fullest counters of a budget. */
-export const Counters = ({ budget, onClose }: { budget: string; onClose: () => void }) => {
+export const Counters: EntryDialog = ({ id, onClose }) => {
   const t = useTexts(texts);
-  const query = useResource(countersOf(budget, MOST));
+  const query = useResource(countersOf(id, MOST));
   return (
-    <Drawer title={t('counters.title', { id: budget })} onClose={onClose}>
+    <Drawer title={t('counters.title', { id })} onClose={onClose}>
       <Loaded query={query}>{({ items }) => <Table items={items} />}</Loaded>
     </Drawer>
   );

@@ -4,6 +4,7 @@ import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { CopyButton } from '../../design/Copy.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
+import { useEntries } from '../../entry/use-entries.ts';
 import { toastError } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
@@ -47,18 +48,14 @@ const columnsOf: ColumnsOf<Server, keyof typeof texts> = (t) => [
 ];
 
 export default function McpServers() {
-  const t = useTexts(texts);
-  const query = useResource(SERVERS);
   return (
     <EntryScreen
       kind={SERVER}
       texts={texts}
-      query={query}
-      off={SERVERS.off}
-      rows={query.data ?? []}
+      entries={useEntries(SERVERS)}
       columns={columnsOf}
       pages="/mcp-servers"
-      rowActions={({ id }) => (
+      rowActions={({ id }, { t }) => (
         <>
           <Button small onClick={() => void verifyTools(id).catch(toastError)}>
             {t('verify')}

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { object, optional, text } from '../../data/guard.ts';
 import { useResource } from '../../data/queries.ts';
 import { idsOf, recordsOf } from '../../data/records.ts';
@@ -7,6 +7,7 @@ import { CheckField } from '../../design/Field.tsx';
 import css from '../../entry/Entry.module.css';
 import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
+import { useEntryRows } from '../../entry/use-entries.ts';
 import { textOr, useFormat, useTexts } from '../../i18n/locale.ts';
 import { agentsCell } from '../../list/columns.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
@@ -110,17 +111,16 @@ const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
 ];
 
 export default function ModelPools() {
-  const query = useResource(POOLS);
   const agents = useResource(AGENTS).data;
-  const rows = useMemo(
-    () =>
-      (query.data ?? []).map((pool) => ({
-        ...pool,
-        agents: (agents ?? []).filter(({ model_id }) => model_id === pool.id).map(({ id }) => id),
-      })),
-    [query.data, agents],
+  const rowsOf = useCallback(
+    (pools: readonly Pool[]) =>
+      pools.map(
+        (pool): Row => ({
+          ...pool,
+          agents: (agents ?? []).filter(({ model_id }) => model_id === pool.id).map(({ id }) => id),
+        }),
+      ),
+    [agents],
   );
-  return (
-    <EntryScreen kind={POOL} texts={texts} query={query} off={POOLS.off} rows={rows} columns={columnsOf} />
-  );
+  return <EntryScreen kind={POOL} texts={texts} entries={useEntryRows(POOLS, rowsOf)} columns={columnsOf} />;
 }

@@ -1,11 +1,13 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { statusOf } from '../../data/error.ts';
 import type { JsonObject } from '../../data/guard.ts';
+import { useResource } from '../../data/queries.ts';
 import { reasonOf, redactText } from '../../data/redact-text.ts';
 import { Button, buttonLook } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import css from '../../entry/Entry.module.css';
+import type { EntryDialog } from '../../entry/EntryScreen.tsx';
 import type { Item } from '../../eval-results/report.ts';
 import { useAttempt } from '../../feedback/use-attempt.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
@@ -13,7 +15,7 @@ import { ScreenLink } from '../../navigation/links.tsx';
 import { problemsIn } from '../../schema-form/check.ts';
 import { wordsFrom } from '../../schema-form/hints.ts';
 import { SchemaForm } from '../../schema-form/SchemaForm.tsx';
-import { askModels, failureOf, type Model, Question } from './model.ts';
+import { askModels, failureOf, MODELS, type Model, Question } from './model.ts';
 import texts from './texts.json' with { type: 'json' };
 
 /** The question, whose limits have the maxima that the service accepts. */
@@ -78,14 +80,15 @@ const Failed = ({ error }: { error: unknown }) => {
 type Asked = { models: readonly string[]; answers: readonly Item[] };
 
 /** Sends one prompt to one or several models. Closing the dialog cancels the test. */
-export const ModelTest = (props: { first: string; models: readonly Model[]; onClose: () => void }) => {
+export const ModelTest: EntryDialog = ({ id, onClose }) => {
   const t = useTexts(texts);
-  const [asked, setAsked] = useState<JsonObject>({ models: [props.first], seconds: 30, tokens: 2000 });
+  const [asked, setAsked] = useState<JsonObject>({ models: [id], seconds: 30, tokens: 2000 });
   const { isBusy, result, error, run, stop } = useAttempt<Asked>();
-  const schema = schemaFor(props.models);
+  const models = useResource(MODELS).data;
+  const schema = useMemo(() => schemaFor(models ?? []), [models]);
   const close = (): void => {
     stop();
-    props.onClose();
+    onClose();
   };
   const start = (): void => {
     const { prompt, ...rest } = Question(asked, '');
@@ -113,8 +116,8 @@ export const ModelTest = (props: { first: string; models: readonly Model[]; onCl
       <div className="stack" role="status">
         {error !== undefined && <Failed error={error} />}
         {result?.answers.map(({ cell, report }, index) => {
-          const id = cell?.model_id ?? result.models[index] ?? '';
-          return <AnswerCard key={id} report={report} id={id} />;
+          const model = cell?.model_id ?? result.models[index] ?? '';
+          return <AnswerCard key={model} report={report} id={model} />;
         })}
       </div>
       <DialogActions>

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useMemo } from 'react';
 import { ConnectButton, ConnectDialog } from '../../connect-model/ConnectDialog.tsx';
 import { useResource } from '../../data/queries.ts';
 import { idsOf } from '../../data/records.ts';
@@ -7,6 +7,7 @@ import { Button } from '../../design/Button.tsx';
 import { Dot } from '../../design/Chip.tsx';
 import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
+import { useEntryRows } from '../../entry/use-entries.ts';
 import type { EntryForm } from '../../entry/use-entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
@@ -146,41 +147,34 @@ const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t, format) => [
 ];
 
 export default function Models() {
-  const t = useTexts(texts);
-  const query = useResource(MODELS);
   const providers = useResource(idsOf('providers')).data;
   const known = useResource(capabilities).data?.models;
-  const [tested, setTested] = useState<string>();
-  const rows = useMemo(
-    () =>
-      (query.data ?? []).map((model) => ({
-        ...model,
-        known: known?.find(({ id }) => id === model.id)?.known ?? NOTHING_KNOWN,
-        isDangling: providers !== undefined && !providers.includes(model.provider_id),
-      })),
-    [query.data, known, providers],
+  const rowsOf = useCallback(
+    (models: readonly Model[]) =>
+      models.map(
+        (model): Row => ({
+          ...model,
+          known: known?.find(({ id }) => id === model.id)?.known ?? NOTHING_KNOWN,
+          isDangling: providers !== undefined && !providers.includes(model.provider_id),
+        }),
+      ),
+    [known, providers],
   );
   return (
     <EntryScreen
       kind={MODEL}
       texts={texts}
-      query={query}
-      off={MODELS.off}
-      rows={rows}
+      entries={useEntryRows(MODELS, rowsOf)}
       columns={columnsOf}
       primary={<ConnectButton />}
       // Without a provider, a model is connected together with one.
       first={providers?.length === 0 ? <ConnectButton /> : undefined}
-      rowActions={({ id }) => (
-        <Button small data-testid={`test-model-${id}`} onClick={() => setTested(id)}>
+      rowActions={({ id }, { t, open }) => (
+        <Button small data-testid={`test-model-${id}`} onClick={() => open('test')}>
           {t('test')}
         </Button>
       )}
-    >
-      <ConnectDialog />
-      {tested !== undefined && (
-        <ModelTest first={tested} models={query.data ?? []} onClose={() => setTested(undefined)} />
-      )}
-    </EntryScreen>
+      dialogs={{ test: ModelTest, connect: ConnectDialog }}
+    />
   );
 }

@@ -16,6 +16,7 @@ import { type EntryDescriptor, useEntryForm } from '../../entry/EntryFields.tsx'
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
 import { objectOf, textOf } from '../../entry/entry.ts';
 import { PairsField, SecretField } from '../../entry/SecretField.tsx';
+import { useEntries } from '../../entry/use-entries.ts';
 import type { EntryForm } from '../../entry/use-entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
@@ -216,27 +217,24 @@ const NextStep = () => {
 };
 
 export default function Providers() {
-  const query = useResource(PROVIDERS);
+  const entries = useEntries(PROVIDERS);
   const models = useResource(idsOf('models')).data;
   const [{ adapter }] = useQueryState();
   const [id = ''] = adapter?.split('_', 1) ?? [];
-  const rows = query.data ?? [];
   return (
     <EntryScreen
       kind={PROVIDER}
       texts={texts}
-      query={query}
-      off={PROVIDERS.off}
-      rows={rows}
+      entries={entries}
       columns={columnsOf}
       primary={<ConnectButton />}
       first={<ConnectButton />}
       // The address may name the adapter of a new provider.
       start={adapter === undefined ? undefined : { id, adapter }}
       rowActions={(row) => <TestButton {...row} />}
+      dialogs={{ connect: ConnectDialog }}
     >
-      {rows.length > 0 && models?.length === 0 && <NextStep />}
-      <ConnectDialog />
+      {entries.rows.length > 0 && models?.length === 0 && <NextStep />}
     </EntryScreen>
   );
 }

@@ -1,7 +1,8 @@
-import { useMemo } from 'react';
+import { useCallback } from 'react';
 import { useResource } from '../../data/queries.ts';
 import { Chip } from '../../design/Chip.tsx';
 import { EntryScreen } from '../../entry/EntryScreen.tsx';
+import { useEntryRows } from '../../entry/use-entries.ts';
 import type { Say } from '../../i18n/locale.ts';
 import { agentsCell } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
@@ -54,25 +55,22 @@ const filtersOf = (t: T): Filter[] => [
 ];
 
 export default function Skills() {
-  const query = useResource(SKILLS);
   const agents = useResource(AGENTS).data;
   const [{ caller, context }] = useQueryState();
-  const rows = useMemo(
-    () =>
-      (query.data ?? [])
+  const rowsOf = useCallback(
+    (skills: readonly Skill[]) =>
+      skills
         .filter((row) => !caller || isCalledBy(row, caller))
         .filter((row) => context === undefined || row.context === context)
-        .map((skill) => ({ ...skill, agents: usersOf(agents ?? [], skill.id) })),
-    [query.data, agents, caller, context],
+        .map((skill): Row => ({ ...skill, agents: usersOf(agents ?? [], skill.id) })),
+    [agents, caller, context],
   );
+  const entries = useEntryRows(SKILLS, rowsOf);
   return (
     <EntryScreen
       kind={{ namespace: SKILL.namespace, entity: SKILL.entity }}
       texts={texts}
-      query={query}
-      off={SKILLS.off}
-      rows={rows}
-      count={query.data?.length}
+      entries={{ ...entries, count: entries.query.data?.length }}
       columns={columnsOf}
       pages="/skills"
       showsSource
