@@ -10,6 +10,7 @@ import {
   saidOf,
   stored as storedAfter,
 } from '../../src/console/entry/entry.ts';
+import { keptFrom } from '../../src/console/entry/kept-draft.ts';
 import { merged, mergeParts } from '../../src/console/entry/merge.ts';
 import { problemsOf } from '../../src/console/entry/problems.ts';
 import { loadExpressions } from '../../src/console/schema-form/expressions.ts';
@@ -45,7 +46,6 @@ import {
   versionOf,
   withChosen,
 } from '../../src/console/screens/agent-editor/history/versions.ts';
-import { keptFrom } from '../../src/console/screens/agent-editor/kept-draft.ts';
 import {
   agentFieldIn,
   agentProblems,

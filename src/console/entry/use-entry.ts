@@ -7,7 +7,6 @@ import { toastError } from '../feedback/toasts.ts';
 import { useWrite } from '../feedback/use-write.ts';
 import { withUnread } from '../schema-form/context.ts';
 import { expressionsReady } from '../schema-form/expressions.ts';
-import { changesIn } from '../schema-form/hints.ts';
 import { useProblemTexts } from '../schema-form/SchemaForm.tsx';
 import {
   asSpec,
@@ -170,8 +169,6 @@ export const useEntry = (opening: Opened, rules: EntryRules) => {
   return {
     ...editing,
     set,
-    /** Replaces the draft field by field. */
-    replace: (next: JsonObject): void => set(changesIn(draft, next)),
     /** Replaces the draft as a whole, by default with the stored entry. */
     reset: (next?: Spec): void => void open(opened, next),
     onUnread,

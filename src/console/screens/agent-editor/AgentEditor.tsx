@@ -9,6 +9,7 @@ import { Card } from '../../design/Layout.tsx';
 import { ErrorBox, Loaded } from '../../design/Loaded.tsx';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import type { Opened, Spec } from '../../entry/entry.ts';
+import { readKept } from '../../entry/kept-draft.ts';
 import { useOpening } from '../../entry/use-opened-entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
@@ -21,7 +22,6 @@ import { AGENT } from './agent-form.ts';
 import { copyOf, discoveredAt, newDraft } from './draft.ts';
 import { Editor } from './Editor.tsx';
 import { BackLink } from './Header.tsx';
-import { readKept } from './kept-draft.ts';
 import texts from './texts.json' with { type: 'json' };
 
 /** One agent: discovered at another service and read-only, or editable. */
@@ -54,7 +54,7 @@ const RemoteAgent = ({ id, server }: { id: string; server: string }) => {
 /** A draft of another part of the console, such as the assistant, precedes a copied agent. */
 const createdFrom = (copied: Spec | undefined, localKind: string): Opened => {
   const start = newDraft(localKind);
-  const handed = readKept(undefined);
+  const handed = readKept(undefined, 'agent');
   if (handed?.kept === undefined && handed)
     return { isNew: true, start, meta: undefined, copied: { ...start, ...handed.spec } };
   return { isNew: true, start: copied ? copyOf(copied, localKind) : start, meta: undefined };

@@ -9,6 +9,7 @@ import { useMedia } from '../../design/use-media.ts';
 import { EntryGuards, Refused } from '../../entry/EntryEditor.tsx';
 import { EntryFormContext } from '../../entry/EntryFields.tsx';
 import type { Opened } from '../../entry/entry.ts';
+import { KeptDraft } from '../../entry/KeptDraft.tsx';
 import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useGo } from '../../navigation/links.tsx';
@@ -21,7 +22,6 @@ import { changedFields } from './draft.ts';
 import { dropsOverrides, validateRequest } from './editing.ts';
 import { FIELDS } from './fields/AgentFields.tsx';
 import { Header } from './Header.tsx';
-import { KeptOffer, useKept } from './KeptOffer.tsx';
 import { Tabs } from './Tabs.tsx';
 import texts from './texts.json' with { type: 'json' };
 
@@ -140,9 +140,8 @@ export const Editor = (props: { opened: Opened; known: Known; onCreated: (id: st
   const t = useTexts(texts);
   const { known, onCreated } = props;
   const form = useAgentForm(props.opened, known);
-  const { opened, draft, isDirty, errors } = form;
+  const { opened, draft, errors } = form;
   const { isNew, start } = opened;
-  const kept = useKept({ isNew, start, draft }, isDirty);
   const wasNew = props.opened.isNew;
   useEffect(() => {
     if (wasNew && !isNew) onCreated(start.id);
@@ -162,7 +161,7 @@ export const Editor = (props: { opened: Opened; known: Known; onCreated: (id: st
         <div className={css.editor}>
           <div className={css.main}>
             <Header />
-            <KeptOffer kept={kept} onTake={form.reset} />
+            <KeptDraft kind="agent" />
             <Refused errors={errors} />
             <Tabs />
             <SaveBar {...actions} />

@@ -14,13 +14,13 @@ import { EntryGuards, Refused, useFirstError, useOpening } from '../../entry/Ent
 import { AllEntryFields, EntryFormContext } from '../../entry/EntryFields.tsx';
 import { EntryMenu } from '../../entry/EntryMenu.tsx';
 import type { Opened } from '../../entry/entry.ts';
+import { KeptDraft } from '../../entry/KeptDraft.tsx';
 import { type EntryForm, useEntry } from '../../entry/use-entry.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink, useGo } from '../../navigation/links.tsx';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
 import type { Schema } from '../../schema-form/schema.ts';
-import { KeptOffer, useKept } from '../agent-editor/KeptOffer.tsx';
 import { AGENTS, SKILLS, usersOf } from './skill.ts';
 import { SKILL } from './skill-form.tsx';
 import texts from './texts.json' with { type: 'json' };
@@ -79,13 +79,12 @@ const Form = ({ opened, schema }: { opened: Opened; schema: Schema }) => {
   const element = useFirstError<HTMLDivElement>(form.errors);
   useOwnAddress(form);
   const { isNew, start } = form.opened;
-  const kept = useKept({ isNew, start, draft: form.draft }, form.isDirty, 'skill');
   return (
     <Page title={isNew ? t('new') : start.id} purpose={t('editor.purpose')} actions={<Actions form={form} />}>
       <EntryGuards form={form} />
-      <KeptOffer kept={kept} onTake={form.replace} />
-      <Refused errors={form.errors} />
       <EntryFormContext value={{ form, schema, descriptor: SKILL }}>
+        <KeptDraft kind="skill" />
+        <Refused errors={form.errors} />
         <div ref={element}>
           <Card title={t('about')}>
             <AllEntryFields descriptor={SKILL} />

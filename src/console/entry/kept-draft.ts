@@ -1,6 +1,6 @@
-import { isObject } from '../../data/guard.ts';
-import type { Draft } from '../../data/spec.ts';
-import { KEYS } from '../../data/storage.ts';
+import { isObject } from '../data/guard.ts';
+import type { Draft } from '../data/spec.ts';
+import { KEYS } from '../data/storage.ts';
 
 /**
  * A draft that survives a reload of its tab. A draft of a new agent without `kept` was written by another part of the
@@ -28,7 +28,7 @@ export const keptFrom = (text: string | null): KeptDraft | undefined => {
 };
 
 /** @param id undefined for a new entry */
-export const readKept = (id: string | undefined, kind: KeptKind = 'agent'): KeptDraft | undefined => {
+export const readKept = (id: string | undefined, kind: KeptKind): KeptDraft | undefined => {
   try {
     return keptFrom(sessionStorage.getItem(keyOf(id, kind)));
   } catch {
@@ -37,11 +37,7 @@ export const readKept = (id: string | undefined, kind: KeptKind = 'agent'): Kept
 };
 
 /** @param spec undefined removes the draft */
-export const keepDraft = (
-  id: string | undefined,
-  spec: Draft | undefined,
-  kind: KeptKind = 'agent',
-): void => {
+export const keepDraft = (id: string | undefined, spec: Draft | undefined, kind: KeptKind): void => {
   const key = keyOf(id, kind);
   try {
     if (spec === undefined) sessionStorage.removeItem(key);
