@@ -7,7 +7,7 @@ import { agentsCell, FIRST } from '../../list/columns.tsx';
 import { List } from '../../list/List.tsx';
 import { type ColumnsOf, useColumns } from '../../list/use-columns.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
-import { agentsWithTools, createToolFilter } from '../tools/tool.ts';
+import { useCallers } from '../tools/tool.ts';
 import type { Status } from './mcp-server.ts';
 import texts from './texts.json' with { type: 'json' };
 
@@ -43,18 +43,16 @@ const columnsOf: ColumnsOf<Row, keyof typeof texts> = (t) => [
 export const Tools = ({ id: server, status }: { id: string; status: Status }) => {
   const t = useTexts(texts);
   const known = useResource(capabilities).data?.tools;
-  const agents = useResource(agentsWithTools).data;
+  const callersOf = useCallers();
   const rows = useMemo(() => {
-    const filters = (agents ?? []).map((agent) => ({ id: agent.id, allows: createToolFilter(agent) }));
     const segment = mcpSegment(server);
     const own = known?.filter(({ source }) => source.kind === 'mcp' && source.id === segment) ?? [];
     return status.tools.map(({ name, description }): Row => {
       const end = `__${mcpSegment(name)}`;
       const id = own.find((tool) => tool.name === name || tool.id.endsWith(end))?.id;
-      const allowed = filters.filter(({ allows }) => id !== undefined && allows(id));
-      return { name, description, id, agents: allowed.map((agent) => agent.id) };
+      return { name, description, id, agents: id === undefined ? [] : callersOf(id) };
     });
-  }, [server, status.tools, known, agents]);
+  }, [server, status.tools, known, callersOf]);
   return (
     <List
       name="mcp-tools"

@@ -25,14 +25,13 @@ import css from './Tools.module.css';
 import { TryIt } from './TryIt.tsx';
 import texts from './texts.json' with { type: 'json' };
 import {
-  agentsWithTools,
   bytesOf,
-  createToolFilter,
   type Definition,
   definitionOf,
   LONG,
   MOST_BYTES,
   parametersOf,
+  useCallers,
 } from './tool.ts';
 
 /**
@@ -194,8 +193,7 @@ const Whole = ({ tool }: { tool: Definition }) => {
   const { id, name, description, parameters_schema: schema } = tool;
   const source = useResource(capabilities).data?.tools.find((one) => one.id === id)?.source;
   const meta = useResource(META).data;
-  const agents = useResource(agentsWithTools).data ?? [];
-  const callers = agents.filter((agent) => createToolFilter(agent)(id)).map((agent) => agent.id);
+  const callers = useCallers()(id);
   const own = meta?.get(id);
   const original = own?.base?.description;
   return (

@@ -12,7 +12,7 @@ import { ListScreen } from '../../list/ListScreen.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import texts from './texts.json' with { type: 'json' };
-import { agentsWithTools, createToolFilter } from './tool.ts';
+import { useCallers } from './tool.ts';
 
 const RECORDS = recordsOf('tools', object({ id: text, description: optional(text) }));
 const META = metaOf('tools');
@@ -34,10 +34,9 @@ const useRows = (): ToolRow[] => {
   const tools = useResource(capabilities).data?.tools;
   const records = useResource(RECORDS).data;
   const meta = useResource(META).data;
-  const agents = useResource(agentsWithTools).data;
+  const callersOf = useCallers();
   const stats = useResource(runtimeStats).data?.agents;
   return useMemo(() => {
-    const filters = (agents ?? []).map((agent) => ({ id: agent.id, allows: createToolFilter(agent) }));
     const effective = new Map(records?.map(({ id, description }) => [id, description]));
     const counted = (stats ?? []).flatMap((agent) => agent.tool_calls_by_tool);
     return (tools ?? []).map(({ id, name, description, source }) => {
@@ -49,12 +48,12 @@ const useRows = (): ToolRow[] => {
         kind: source.kind,
         from: source.id,
         isCustomized: sourceState(meta?.get(id)) === 'customized',
-        agents: filters.filter(({ allows }) => allows(id)).map((agent) => agent.id),
+        agents: callersOf(id),
         calls: stats && own.reduce((sum, tool) => sum + tool.call_count, 0),
         failures: own.reduce((sum, tool) => sum + tool.failure_count, 0),
       };
     });
-  }, [tools, records, meta, agents, stats]);
+  }, [tools, records, meta, callersOf, stats]);
 };
 
 const KINDS = ['builtin', 'plugin', 'mcp'] as const;

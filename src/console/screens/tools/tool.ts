@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import { compileGlob, type Glob } from '../../../schema/glob.ts';
 import {
   anyObject,
@@ -13,7 +14,7 @@ import {
   text,
   withDefault,
 } from '../../data/guard.ts';
-import type { Resource } from '../../data/queries.ts';
+import { type Resource, useResource } from '../../data/queries.ts';
 import { recordsOf } from '../../data/records.ts';
 import { pathOf } from '../../data/request.ts';
 import { type Schema, seen } from '../../schema-form/schema.ts';
@@ -57,7 +58,7 @@ export const imagesIn = ({ content = [], parts = [] }: Pick<Trial, 'content' | '
   );
 
 /** Agents with the lists that decide which tools they may call. */
-export const agentsWithTools = recordsOf(
+const agentsWithTools = recordsOf(
   'agents',
   object({
     id: text,
@@ -137,7 +138,7 @@ export const globOf = (pattern: string): Glob => {
 };
 
 /** Compiles the rules of an agent once, for many tools. */
-export const createToolFilter = (rules: ToolRules): ((id: string) => boolean) => {
+const createToolFilter = (rules: ToolRules): ((id: string) => boolean) => {
   const allowed = new Set(rules.allowed_tools);
   const excluded = new Set(rules.excluded_tools);
   const patterns = (rules.allowed_tool_patterns ?? []).map(globOf);
@@ -146,4 +147,13 @@ export const createToolFilter = (rules: ToolRules): ((id: string) => boolean) =>
     (allowed.has(id) || patterns.some((pattern) => pattern(id))) &&
     !excluded.has(id) &&
     !against.some((pattern) => pattern(id));
+};
+
+/** The ids of the agents that may call a tool; none until they are read. */
+export const useCallers = (): ((tool: string) => string[]) => {
+  const agents = useResource(agentsWithTools).data;
+  return useMemo(() => {
+    const filters = (agents ?? []).map((agent) => ({ id: agent.id, allows: createToolFilter(agent) }));
+    return (tool) => filters.filter(({ allows }) => allows(tool)).map(({ id }) => id);
+  }, [agents]);
 };
