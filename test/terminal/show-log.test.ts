@@ -158,7 +158,11 @@ t.test('an attempt that fails like the one before it is one line', async (t) => 
   t.match(lines(), [/inference failed$/, /too slow$/, /attempt=4 max_attempts=5$/], 'another error is shown');
   say('info', 'recovery.finished', { threads: 1 });
   attempt(5, 'too slow');
-  t.match(lines().slice(1), [/inference failed$/, /too slow$/, /attempt=5/], 'an error after another line is shown, too');
+  t.match(
+    lines().slice(1),
+    [/inference failed$/, /too slow$/, /attempt=5/],
+    'an error after another line is shown, too',
+  );
 });
 
 t.test('external text cannot control the terminal', async (t) => {
