@@ -1,14 +1,13 @@
 import { type App, startApp } from '../../src/app.ts';
 import type { AppInput } from '../../src/composition/input.ts';
 import type { Settings } from '../../src/settings/index.ts';
+import { hasStandby, isCluster } from './mode.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
-import { NO_POSTGRES } from './programs.ts';
 
 /**
- * Runs tests of a service against a cluster: with `TROUPE_TEST_CLUSTER=1`, each service is a member with a standby, whose
- * address is that of the service. Services with the same data directory share a database.
+ * Starts services in the process of a test, in a cluster if the mode says so. Services with the same data directory
+ * share a database.
  */
-export const isCluster = process.env.TROUPE_TEST_CLUSTER === '1' && NO_POSTGRES === false;
 
 type Started = { app: App; url: string; stop(): Promise<void> };
 
@@ -28,7 +27,7 @@ export const starterOf = (t: Scope): ((input: AppInput) => Promise<Started>) => 
   };
   return async (input) =>
     isCluster && input.listen !== false
-      ? startPair(input, await databaseOf(input.settings.storage_dir))
+      ? startMembers(input, await databaseOf(input.settings.storage_dir))
       : startOne(input);
 };
 
@@ -39,13 +38,16 @@ const startOne = async (input: AppInput): Promise<Started> => {
 
 const TTL_MS = 10_000;
 
-const startPair = async (input: AppInput, url: string): Promise<Started> => {
+const startMembers = async (input: AppInput, url: string): Promise<Started> => {
   const settings: Settings = {
     ...input.settings,
     database: { ...input.settings.database, url },
     cluster: { ...input.settings.cluster, lease_ttl_ms: TTL_MS },
   };
-  const active = await startApp({ ...input, settings });
+  if (!hasStandby) return startOne({ ...input, settings });
+  // The port of the settings is that of the standby.
+  const http_addr = settings.http_addr.replace(/:\d+$/, ':0');
+  const active = await startApp({ ...input, settings: { ...settings, http_addr } });
   const standby = await startApp({ ...input, settings }).catch(async (error) => {
     await active.stop();
     throw error;

@@ -24,7 +24,8 @@ const USAGE = `Usage: npm run test:run -- [--jobs N] [--slowest N] [PART ...]
 
   TROUPE_TEST_SEED=N   repeats what was random in an earlier run
   TROUPE_TEST_LONG=1   the long forms of the tests that have one
-  TROUPE_TEST_CLUSTER=1   services of tests in test/service are members of a cluster, and answer through a standby
+  TROUPE_TEST_CLUSTER=1   services of tests are members of a cluster, and clients use the address of a standby
+  TROUPE_TEST_CLUSTER=member   the same without a standby
 `;
 
 /** Stops files that use the CPU forever; the long variants of tests take hours. */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ModelError } from '../../../src/models/errors.ts';
-import { isCluster } from '../../cluster/pair.ts';
+import { hasStandby } from '../../cluster/mode.ts';
 import { asks } from '../models.ts';
 import { eventually } from '../troupe.ts';
 import { type Chat, find, framesOf, startChat, textOf, typesOf, user } from './chat.ts';
@@ -144,7 +144,7 @@ t.test('rejects a repeated question of a finished run without an event log', asy
 });
 
 // In a cluster, the member that the client is connected to stops first.
-t.test('notifies clients that wait for a run when the service stops', { skip: isCluster }, async (t) => {
+t.test('notifies clients that wait for a run when the service stops', { skip: hasStandby }, async (t) => {
   const chat = await startChat(t);
   await interrupted(chat);
   const stream = await open(chat, 'slow', user('u1', 'one'));

@@ -1,7 +1,7 @@
 import { UI_MESSAGE_STREAM_HEADERS } from 'ai';
 import t from 'tap';
 import { ModelError } from '../../../src/models/errors.ts';
-import { isCluster } from '../../cluster/pair.ts';
+import { hasStandby } from '../../cluster/mode.ts';
 import { find, framesOf, startChat, textOf, typesOf, user } from './chat.ts';
 
 /** Requests that start runs (chat-and-agui.md 3, 17). */
@@ -14,7 +14,7 @@ t.test('responds with a stream of frames from start to finish', async (t) => {
   const { 'x-accel-buffering': _, ...official } = UI_MESSAGE_STREAM_HEADERS;
   for (const [name, value] of Object.entries(official)) {
     // A header of one connection is not forwarded.
-    if (isCluster && name === 'connection') continue;
+    if (hasStandby && name === 'connection') continue;
     t.equal(stream.headers.get(name), value, name);
   }
   const numbered = await stream.rest();
