@@ -1,8 +1,10 @@
+import { EVENT_KINDS } from '../schema/event-kinds.ts';
 import type { Environment } from './engine/environment.ts';
 import type { Key } from './engine/keys.ts';
 import { COMMONS, numberOfRoot } from './engine/lineage.ts';
 import type { ShippedKind } from './kinds.ts';
 import type { RunRow } from './tables/runs.ts';
+import type { StoredEvents } from './tables/stored-events.ts';
 import type { ThreadRecord } from './tables/threads.ts';
 
 /**
@@ -76,9 +78,18 @@ const byRun: Find = ({ ofRun }, [scope = '', run_id = '']) => ofRun(String(scope
 
 const byTrace: Find = ({ ofTrace }, [run_id = '']) => ofTrace(String(run_id));
 
+/** The log of an eval run is written with the run, and has the id of no thread. */
+const isOfEval = (stored: StoredEvents): boolean => {
+  const [first] = Array.isArray(stored) ? stored : stored.packed;
+  return first !== undefined && Object.hasOwn(EVENT_KINDS.eval, first.event_kind);
+};
+
 /** The keys of the other tables begin with the scope and the id of a thread. Rows have the types of their tables. */
 const FINDERS: Readonly<Record<string, Find>> = {
   runs: ({ ofThread }, [scope = ''], value) => ofThread(String(scope), (value as RunRow).run.thread_id),
+  events({ ofThread }, [scope = '', thread_id = ''], value) {
+    return isOfEval(value as StoredEvents) ? COMMONS : ofThread(String(scope), String(thread_id));
+  },
   dispatches: ({ ofThread }, [scope = ''], value) =>
     ofThread(String(scope), (value as { dispatch: { thread_id: string } }).dispatch.thread_id),
   deadlines: ({ ofThread }, [, scope = ''], value) =>

@@ -42,6 +42,11 @@ const DAMAGES: readonly (readonly [sql: string, finding: RegExp])[] = [
   ],
 ];
 
+/** As a member writes it: with the lineage of the configuration, though its key has the form of that of a thread. */
+const LOG_OF_EVAL = `INSERT INTO ${ROW} (kind, key, lineage, scope, at, value)
+  VALUES (4, '["default","eval",1,5]', 0, 'default', 5,
+    '{"packed":[{"event_id":"e1","event_kind":"EvalRunStarted","created_at":5,"payload":{}}]}')`;
+
 t.test('commands of the database', { skip: NO_POSTGRES }, async (t) => {
   const postgres = await startPostgres(t);
 
@@ -49,6 +54,7 @@ t.test('commands of the database', { skip: NO_POSTGRES }, async (t) => {
     const sound = postgres.createDatabase();
     const { dir } = unpackFixture(t.testdir(), 'format-6');
     t.match(await copy([dir, postgres.url(sound)]), { code: 0 });
+    postgres.sql(sound, LOG_OF_EVAL);
     const check = (name: string, ...args: string[]) =>
       runHere(['database', 'check', ...args], {
         SERVICE_DATABASE_URL: postgres.url(name),
