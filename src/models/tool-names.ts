@@ -19,22 +19,27 @@ export function withToolIds(sink: InferenceSink, tools: readonly ToolDescriptor[
 
 export type SentTool = { name: string; description: string; parameters: JsonObject };
 
+/** Values and steps of patterns in all schemas of a request; a client may declare many tools with large ones. */
+const MOST_TOGETHER = 20_000;
+
 /**
  * Converts tools to the form that every provider accepts. Providers reject duplicate names, so only the first tool of a
  * name is sent.
  */
 export function toolsToSend(tools: readonly ToolDescriptor[]): SentTool[] {
   const sent = new Map<string, SentTool>();
+  let size = 0;
   for (const { id, description, parameters } of tools) {
     const name = nameForModel(id);
     if (sent.has(name)) continue;
-    const fitted = schemaForModel(parameters);
+    const fitted = size > MOST_TOGETHER ? undefined : schemaForModel(parameters);
+    size += fitted?.size ?? 0;
     sent.set(name, {
       name,
       description: description.toWellFormed(),
-      // A client may declare a tool with a schema that no provider accepts; it receives the arguments as the model
+      // A client may declare a tool with a schema that no provider accepts, or that is too large; it receives the arguments as the model
       // wrote them.
-      parameters: 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} },
+      parameters: fitted && 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} },
     });
   }
   return [...sent.values()];

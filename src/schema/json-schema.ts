@@ -1,7 +1,7 @@
 import { isObject } from './endpoint.ts';
 import type { JsonObject } from './json.ts';
 import { Invalid } from './outcome.ts';
-import { compileExpression } from './regex.ts';
+import { type CompileWithin, createExpressions } from './regex.ts';
 import { findKeyword, isSchema, type Keyword } from './schema-keywords.ts';
 
 /**
@@ -59,7 +59,7 @@ const mapped = (map: JsonObject, change: (value: JsonObject[string]) => JsonObje
 /** Returns why a schema cannot be used, if so: `/properties/a/type: must be …`. */
 export function schemaProblem(root: JsonObject): string | undefined {
   const found: Found = new Map();
-  const problem = walk(root, '', found);
+  const problem = walk(root, '', { found, compile: createExpressions() });
   if (problem !== undefined) return problem;
   if (found.size > MOST_SUBSCHEMAS) return `has more than ${MOST_SUBSCHEMAS} schemas within it`;
   const anchors = anchorsIn(found);
@@ -100,7 +100,10 @@ const at = (place: string, what: string): string => (place === '' ? what : `${pl
 
 const shortened = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}…` : text);
 
-const walk = (schema: JsonObject | boolean, place: string, found: Found): string | undefined => {
+type Walk = { found: Found; compile: CompileWithin };
+
+const walk = (schema: JsonObject | boolean, place: string, way: Walk): string | undefined => {
+  const { found, compile } = way;
   found.set(place, schema);
   if (typeof schema === 'boolean' || found.size > MOST_SUBSCHEMAS) return undefined;
   for (const [name, value] of Object.entries(schema)) {
@@ -110,13 +113,13 @@ const walk = (schema: JsonObject | boolean, place: string, found: Found): string
     if (keyword === undefined) continue;
     const here = `${place}/${escaped(name)}`;
     if (!keyword.fits(value)) return `${here}: must be ${keyword.must}`;
-    const problem = patternProblem(name, value, here) ?? walkWithin(keyword, value, here, found);
+    const problem = patternProblem(compile, name, value, here) ?? walkWithin(keyword, value, here, way);
     if (problem !== undefined) return problem;
   }
   return undefined;
 };
 
-const walkWithin = ({ kind }: Keyword, value: unknown, here: string, found: Found): string | undefined => {
+const walkWithin = ({ kind }: Keyword, value: unknown, here: string, way: Walk): string | undefined => {
   if (kind === 'value') return undefined;
   const members: [string, unknown][] =
     kind === 'schema'
@@ -125,13 +128,18 @@ const walkWithin = ({ kind }: Keyword, value: unknown, here: string, found: Foun
   for (const [suffix, each] of members) {
     if (!isSchema(each)) return `${here}${suffix}: must be a schema`;
     // A member of JSON is JSON.
-    const problem = walk(each as JsonObject | boolean, here + suffix, found);
+    const problem = walk(each as JsonObject | boolean, here + suffix, way);
     if (problem !== undefined) return problem;
   }
   return undefined;
 };
 
-const patternProblem = (name: string, value: unknown, here: string): string | undefined => {
+const patternProblem = (
+  compile: CompileWithin,
+  name: string,
+  value: unknown,
+  here: string,
+): string | undefined => {
   const patterns =
     name === 'pattern'
       ? [String(value)]
@@ -139,7 +147,7 @@ const patternProblem = (name: string, value: unknown, here: string): string | un
         ? Object.keys(value)
         : [];
   for (const pattern of patterns) {
-    const compiled = compileExpression(pattern);
+    const compiled = compile(pattern);
     if (compiled instanceof Invalid)
       return `${here}: the pattern '${shortened(pattern)}' cannot be used: ${compiled.message}`;
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isObject } from './endpoint.ts';
 import type { JsonObject } from './json.ts';
 import { Invalid } from './outcome.ts';
-import { compileExpression } from './regex.ts';
+import { type CompileWithin, createExpressions } from './regex.ts';
 import { findKeyword, isOfType, knownTypes } from './schema-keywords.ts';
 import { schemaAt } from './schema-reference.ts';
 import { wellFormed } from './well-formed.ts';
@@ -32,7 +32,11 @@ const DEEPEST = 12;
 /** Maximum number of values in a schema after its references are resolved. */
 const MOST_NODES = 5000;
 
-export type FittedSchema = { schema: JsonObject } | { problem: string };
+/** Values that one alternative of the top level counts as, because its properties are merged with those of the others. */
+const ALTERNATIVE = 8;
+
+/** `size` is the number of values and of steps of patterns, which the time to fit the schema depends on. */
+export type FittedSchema = ({ schema: JsonObject } | { problem: string }) & { size: number };
 
 const known = new WeakMap<object, FittedSchema>();
 
@@ -45,11 +49,18 @@ export const schemaForModel = (given: JsonObject): FittedSchema => {
   return fitted;
 };
 
-type Fitting = { readonly root: JsonObject; nodes: number };
+type Fitting = { readonly root: JsonObject; nodes: number; readonly compile: CompileWithin };
 
 const fit = (root: JsonObject): FittedSchema => {
-  const fitting: Fitting = { root, nodes: 0 };
-  const resolved = asObjectSchema(fitting, root, []);
+  const compile = createExpressions();
+  const fitting: Fitting = { root, nodes: 0, compile };
+  const result = fitWithin(fitting);
+  return { ...result, size: fitting.nodes + compile.spent() };
+};
+
+const fitWithin = (fitting: Fitting): { schema: JsonObject } | { problem: string } => {
+  const resolved = asObjectSchema(fitting, fitting.root, []);
+  if (fitting.nodes > MOST_NODES) return TOO_LARGE;
   if (typeof resolved === 'string') return { problem: resolved };
   const { properties = {}, required, ...rest } = resolved;
   const schema = {
@@ -61,10 +72,12 @@ const fit = (root: JsonObject): FittedSchema => {
       additionalProperties: fitted(fitting, rest.additionalProperties, { depth: 1, open: [] }),
     }),
   };
-  if (fitting.nodes > MOST_NODES) return { problem: `the schema has more than ${MOST_NODES} values` };
+  if (fitting.nodes > MOST_NODES) return TOO_LARGE;
   // Built from the values of a JSON schema.
   return { schema: wellFormed(schema as JsonObject) };
 };
+
+const TOO_LARGE = { problem: `the schema has more than ${MOST_NODES} values` };
 
 const annotationsOf = ({ title, description }: Members): Members => ({
   ...(typeof title === 'string' && { title }),
@@ -78,6 +91,9 @@ type Members = Readonly<Record<string, unknown>>;
  * become one object with the properties of all of them. Returns an error text if this is impossible.
  */
 const asObjectSchema = (fitting: Fitting, schema: Members, open: readonly string[]): Members | string => {
+  fitting.nodes += ALTERNATIVE;
+  // References to one alternative from several others would multiply without a limit.
+  if (fitting.nodes > MOST_NODES) return TOO_LARGE.problem;
   if (typeof schema.$ref === 'string') {
     const target = open.includes(schema.$ref) ? undefined : schemaAt(fitting.root, schema.$ref);
     if (!target) return `the schema refers to '${schema.$ref}', which leads nowhere`;
@@ -126,14 +142,18 @@ const unionOf = (all: readonly Record<string, unknown>[]): Record<string, unknow
   const found = new Map<string, unknown[]>();
   for (const properties of all) {
     for (const [name, schema] of Object.entries(properties)) {
-      const texts = found.get(name) ?? [];
-      if (!texts.some((text) => JSON.stringify(text) === JSON.stringify(schema))) texts.push(schema);
-      found.set(name, texts);
+      const schemas = found.get(name);
+      if (schemas) schemas.push(schema);
+      else found.set(name, [schema]);
     }
   }
-  return Object.fromEntries(
-    Array.from(found, ([name, schemas]) => [name, schemas.length === 1 ? schemas[0] : { anyOf: schemas }]),
-  );
+  return Object.fromEntries(Array.from(found, ([name, schemas]) => [name, anyOfThem(schemas)]));
+};
+
+const anyOfThem = (schemas: readonly unknown[]): unknown => {
+  if (schemas.length === 1) return schemas[0];
+  const [only, ...others] = new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values();
+  return others.length === 0 ? only : { anyOf: [only, ...others] };
 };
 
 const membersOf = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});
@@ -167,7 +187,7 @@ const fitted = (fitting: Fitting, schema: unknown, place: Place): unknown => {
 const fittedKeywords = (fitting: Fitting, schema: Members, deeper: Place): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(schema).flatMap(([name, value]): [string, unknown][] => {
-      if (!isSent(name, value)) return [];
+      if (!isSent(fitting, name, value)) return [];
       const kind = findKeyword(name)?.kind;
       if (kind === 'map') return [[name, fittedMembers(fitting, value, deeper)]];
       return [[name, kind === 'schema' || kind === 'schemas' ? fittedEach(fitting, value, deeper) : value]];
@@ -175,14 +195,13 @@ const fittedKeywords = (fitting: Fitting, schema: Members, deeper: Place): Recor
   );
 
 /** Whether a keyword is sent. Providers ignore unknown keywords, whatever their values. */
-const isSent = (name: string, value: unknown): boolean => {
+const isSent = ({ compile }: Fitting, name: string, value: unknown): boolean => {
   // Unused definitions: all references are already resolved.
   if (name.startsWith('$') || name === 'definitions' || name === 'dependencies') return false;
   // A keyword of OpenAPI.
   if (name === 'nullable') return typeof value === 'boolean';
   // Some providers reject the same patterns as the engine of the service.
-  if (name === 'pattern' && typeof value === 'string' && compileExpression(value) instanceof Invalid)
-    return false;
+  if (name === 'pattern' && typeof value === 'string' && compile(value) instanceof Invalid) return false;
   return findKeyword(name)?.fits(value) ?? true;
 };
 

@@ -105,6 +105,30 @@ t.test('explains why a schema cannot be sent', async (t) => {
   t.match(schemaForModel(wide(4)), { problem: /more than 5000 values/ });
 });
 
+t.test('limits the time that alternatives and patterns take', async (t) => {
+  // Each level refers to the next one twice: without a limit, there would be 2^1000 alternatives.
+  const $defs = Object.fromEntries(
+    Array.from({ length: 1000 }, (_, level) => {
+      const next = { $ref: `#/$defs/d${level + 1}` };
+      return [`d${level}`, { allOf: [next, next] }];
+    }),
+  );
+  const endless = { type: 'object', $ref: '#/$defs/d0', $defs: { ...$defs, d1000: { type: 'object' } } };
+  t.match(schemaForModel(endless), { problem: 'the schema has more than 5000 values' });
+
+  const small = { type: 'string', pattern: '^[a-z]+$' };
+  const large = (of: number) => ({ type: 'string', pattern: `(?i)${'[\\p{L}]'.repeat(100)}${of}` });
+  const properties = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`p${n}`, large(n)]));
+  const sent = fitted({ type: 'object', properties: { small, ...properties, again: small } }).properties;
+  t.strictSame(sent, {
+    small,
+    p0: large(0),
+    p1: large(1),
+    ...Object.fromEntries(Array.from({ length: 48 }, (_, n) => [`p${n + 2}`, { type: 'string' }])),
+    again: small,
+  });
+});
+
 t.test('truncates a deeply nested schema', async (t) => {
   let deep: JsonObject = { type: 'string' };
   for (let level = 0; level < 100; level += 1) deep = { type: 'object', properties: { a: deep } };

@@ -53,6 +53,11 @@ const REFUSED: [what: string, schema: unknown, problem: RegExp][] = [
     /^\/pattern: the pattern '.*' cannot be used/,
   ],
   [
+    'patterns that are too large together',
+    { items: { anyOf: Array.from({ length: 10 }, (_, n) => ({ pattern: `a{1000}${n}` })) } },
+    /^\/items\/anyOf\/9\/pattern: the pattern 'a\{1000\}9' cannot be used: the patterns are too large together/,
+  ],
+  [
     'a pattern of names with look-ahead',
     { patternProperties: { '(?=a)': {} } },
     /^\/patternProperties: the pattern/,

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { compileWildcards } from '../../src/plugins/permission/wildcard.ts';
 import { Invalid } from '../../src/schema/outcome.ts';
-import { compileExpression } from '../../src/schema/regex.ts';
+import { compileExpression, createExpressions } from '../../src/schema/regex.ts';
 
 const LARGE: [what: string, pattern: string][] = [
   ['a long text', 'a'.repeat(4097)],
@@ -38,6 +38,20 @@ t.test('enforces the limits of length and repetition exactly', async (t) => {
   // A program has two steps in addition to those of its text.
   t.notOk(compileExpression('a'.repeat(4094)) instanceof Invalid);
   t.ok(compileExpression('a'.repeat(4095)) instanceof Invalid);
+});
+
+t.test('limits the steps of several expressions together, and compiles equal ones once', async (t) => {
+  const compile = createExpressions(1000);
+  const large = compile('a'.repeat(500));
+  t.equal(compile('a'.repeat(500)), large);
+  t.match(compile('b'.repeat(500)), {
+    message: 'the patterns are too large together: allowed are 1000 steps',
+  });
+  t.notOk(compile('[a-z]{300}') instanceof Invalid, 'steps count, as they are written out');
+  t.ok(compile('c'.repeat(200)) instanceof Invalid);
+  t.match(compile('(?=a)'), { message: /invalid or unsupported/ });
+  t.notOk(compile('ok') instanceof Invalid, 'an invalid one costs its length');
+  t.ok(compile('\\p{L}'.repeat(6)) instanceof Invalid, 'categories count as many');
 });
 
 t.test('accepts a glob of any length without wildcards, and limits it with wildcards', async (t) => {
