@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import { UserKind } from './user.ts';
+import { GrantTexts, UserKind } from './user.ts';
 
 /** API keys (identity.md 2.1). */
 
 export const KeyState = z.enum(['active', 'expired', 'revoked']);
 export type KeyState = z.infer<typeof KeyState>;
-
-const GrantTexts = z.array(z.string()).max(200);
 
 export const ApiKey = z
   .object({

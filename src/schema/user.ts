@@ -22,7 +22,8 @@ const IdentityLink = z
   .union([Identity, z.literal('pending')])
   .meta({ description: '`pending`: the next token that names this user is bound to it' });
 
-const GrantTexts = z.array(z.string()).max(200);
+/** Grants of a user or a key, as a request gives them. Each is kept in memory with its principal. */
+export const GrantTexts = z.array(z.string().max(2048)).max(200);
 
 export const User = z
   .object({
@@ -32,7 +33,9 @@ export const User = z
     name: z.string().optional(),
     email: z.string().optional(),
     grants: GrantTexts.meta({ description: 'grants given in this service' }),
-    token_grants: GrantTexts.meta({ description: 'grants of the newest token of its identity provider' }),
+    token_grants: z
+      .array(z.string())
+      .meta({ description: 'grants of the newest token of its identity provider' }),
     identity: IdentityLink.optional(),
     disabled: z.boolean(),
     tokens_not_before: z.number().meta({ description: 'tokens issued before this time are rejected' }),

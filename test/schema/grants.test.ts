@@ -1,4 +1,5 @@
 import t from 'tap';
+import { KeyChange, NewKey } from '../../src/schema/api-key.ts';
 import {
   allows,
   authorizes,
@@ -13,6 +14,7 @@ import {
   unite,
   withoutServiceGrants,
 } from '../../src/schema/grants.ts';
+import { NewUser, UserChange } from '../../src/schema/user.ts';
 import fc from '../random.ts';
 
 const cases: [grants: string[], word: GrantWord, values: string[], allowed: boolean][] = [
@@ -166,4 +168,15 @@ t.test('service grants are recognized and removed', async (t) => {
   t.equal(text, 'invoke:a%20b%5C*%25%C3%A9');
   t.ok(allows(parseGrants([text]), 'invoke', 'a b*%é'));
   t.ok(allows(unite(parseGrants(['keys']), parseGrants(['act'])), 'act'));
+});
+
+t.test('limits the length of each grant of a user or a key', async (t) => {
+  const longest = `invoke:${'a'.repeat(2041)}`;
+  for (const grants of [[longest], [`${longest}a`]]) {
+    const isAllowed = grants[0] === longest;
+    t.equal(NewUser.safeParse({ id: 'u', kind: 'person', grants }).success, isAllowed);
+    t.equal(UserChange.safeParse({ grants }).success, isAllowed);
+    t.equal(NewKey.safeParse({ name: 'k', grants }).success, isAllowed);
+    t.equal(KeyChange.safeParse({ grants }).success, isAllowed);
+  }
 });
