@@ -215,6 +215,7 @@ export const Leg = z
           description:
             'digest of the answers in front of the last one, if the request continues the last one',
         }),
+        is_whole: z.literal(true).optional().meta({ description: 'the response is not a stream' }),
       })
       .optional()
       .meta({ description: 'the chat of a front end that the request belongs to' }),

@@ -14,6 +14,7 @@ import type { ImportedMessage, ThreadFields, ThreadView } from '../../runtime/in
 import { checkNewId, newIdProblem } from '../../schema/id.ts';
 import { Conflict, NotFound } from '../../schema/outcome.ts';
 import type { Place } from '../../schema/place.ts';
+import type { Leg } from '../../schema/run.ts';
 import {
   type Accepted,
   type AttachAdmitted,
@@ -23,6 +24,7 @@ import {
   type SubmitDeps,
 } from './chat-admission.ts';
 import { type ChatInput, chatInput, resultInput, toolResultsIn, waitingRun } from './chat-input.ts';
+import { expiryInChat, expiryOf, isFirstLeg, settleThread } from './chat-threads.ts';
 import { nameOfChat, nameOfThread } from './hang-ups.ts';
 
 /**
@@ -70,7 +72,7 @@ const answerCalls = async (
       return {
         input: resultInput(given, run, thread.history()),
         isKeyed: chat !== undefined || thread.record?.expires_at === undefined,
-        ...(chat && { chat: { id: chat.id, ...digestsOf(call.request.messages) } }),
+        ...(chat && { chat: chatOf(call, chat.id) }),
       };
     },
   });
@@ -142,18 +144,24 @@ const continueChat = async (
 const behind = ({ request }: ChatCall, { index }: Position) =>
   splitAtLastAnswer(request.messages.slice(index + 1));
 
-const chatOf = ({ request }: ChatCall, id: string) => ({ id, ...digestsOf(request.messages) });
+const chatOf = ({ request }: ChatCall, id: string): NonNullable<Leg['chat']> => ({
+  id,
+  ...digestsOf(request.messages),
+  ...(!request.isStream && { is_whole: true }),
+});
 
 /** Undefined if the position is not the end of the thread, or if it executes a run. */
-const continueAt = (
+const continueAt = async (
   deps: SubmitDeps,
   call: ChatCall,
   { position, chat, attach }: InChat & { position: Position },
 ): Promise<Accepted | undefined> => {
   const { thread_id: id, seq } = position.transcript;
   const { before, after } = behind(call, position);
-  return admit(deps, call, {
-    place: { scope: ownPartition(call.client.principal), id },
+  const scope = ownPartition(call.client.principal);
+  let isSecond = false;
+  const accepted = await admit(deps, call, {
+    place: { scope, id },
     attach,
     outcome: 'continued',
     read(thread) {
@@ -161,17 +169,24 @@ const continueAt = (
       const input = inputBehind(call, thread, after);
       // Imported history is for a new run only.
       if (before.length > 0 && input.continued) return undefined;
+      // A repeated question, such as the request for a title, is no conversation.
+      const isNext = before.length + after.length > 0;
+      isSecond = isNext && hasOneLeg(thread);
       return {
         input,
         history: before,
         isKeyed: true,
-        // The repeated request for a title is not a conversation.
-        keeps: thread.record.expires_at !== undefined && before.length + after.length > 0,
+        keeps: isNext && thread.record.expires_at !== undefined,
         chat: chatOf(call, chat),
       };
     },
   });
+  if (accepted && isSecond) await settleThread(deps, { scope, chat }, id);
+  return accepted;
 };
+
+const hasOneLeg = ({ record, run }: ThreadView): boolean =>
+  record?.latest_run_id !== undefined && isFirstLeg(run(record.latest_run_id)?.activation?.options.leg);
 
 const forkAt = async (
   deps: SubmitDeps,
@@ -206,32 +221,20 @@ const forkAt = async (
   }
 };
 
-const startInChat = (deps: SubmitDeps, call: ChatCall, { chat, attach }: InChat): Promise<Accepted> => {
+const startInChat = async (deps: SubmitDeps, call: ChatCall, { chat, attach }: InChat): Promise<Accepted> => {
   const scope = ownPartition(call.client.principal);
   const { before, after } = splitAtLastAnswer(call.request.messages);
-  const isAside = !call.request.isStream || hasConversation(deps, scope, chat);
+  const expires_at = await expiryInChat(deps, { scope, chat }, call.request);
   return start(deps, call, {
     place: { scope, id: deps.ids.uuid() },
     attach,
     outcome: before.length > 0 ? 'imported' : 'new',
     history: before,
     after,
-    fields: { resource_id: chat, ...(isAside && { expires_at: expiryOf(deps) }) },
+    fields: { resource_id: chat, expires_at },
     chat,
   });
 };
-
-/**
- * Front ends ask for a title before, during or after the first answer of a chat, and stream only the answers of a
- * conversation. A thread that expires is not the conversation until a request continues it.
- */
-const hasConversation = ({ store }: SubmitDeps, scope: string, chat: string): boolean =>
-  store.threads
-    .list(scope, { resource_id: chat }, { offset: 0, limit: MOST_THREADS })
-    .items.some(({ thread }) => thread.expires_at === undefined);
-
-/** The newest threads of a chat that are read. */
-const MOST_THREADS = 64;
 
 const startUnkeyed = (deps: SubmitDeps, call: ChatCall, attach: AttachAdmitted): Promise<Accepted> => {
   const { before, after } = splitAtLastAnswer(call.request.messages);
@@ -244,9 +247,6 @@ const startUnkeyed = (deps: SubmitDeps, call: ChatCall, attach: AttachAdmitted):
     fields: { expires_at: expiryOf(deps) },
   });
 };
-
-const expiryOf = ({ clock, settings }: SubmitDeps): number =>
-  clock.now() + settings.openai.unkeyed_retention_secs * 1000;
 
 type Start = {
   place: Place;

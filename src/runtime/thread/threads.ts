@@ -18,6 +18,7 @@ import {
   openWrite,
   type Write,
 } from '../ledger/transaction.ts';
+import { detach, erase, expire, expireAt, type ThreadExpiry } from './expiry.ts';
 import { type ForkRequest, forkThread } from './fork.ts';
 import type { ChildStrategy } from './request-types.ts';
 import { deleteThread } from './requests.ts';
@@ -69,6 +70,8 @@ export type Threads = {
    * expires later.
    */
   expire(scope: string, id: string): Promise<void>;
+  /** Lets a thread expire, unless it has had another run since, or expires already. */
+  expireAt(scope: string, id: string, expiry: ThreadExpiry): Promise<void>;
   /** Deletes a thread without an open run, with its runs, events and traces; threads below it are detached. */
   erase(scope: string, id: string): Promise<void>;
   /** Descendants that the caller does not see are detached. @throws Invalid, NotFound, and what `check` throws */
@@ -105,6 +108,7 @@ export function createThreads(
     retract: (scope, id, message_id) =>
       supervisor.reach(scope, id, (thread) => retractMessage(deps, thread, message_id)),
     expire: (scope, id) => supervisor.use(scope, id, (thread) => expire(deps, thread)),
+    expireAt: (scope, id, expiry) => supervisor.reach(scope, id, (thread) => expireAt(deps, thread, expiry)),
     erase: (scope, id) => supervisor.use(scope, id, (thread) => erase(deps, thread)),
     remove: (scope, id, strategy, caller = PROGRAM) =>
       supervisor.reach(scope, id, (thread) => remove(deps, thread, strategy, caller)),
@@ -211,71 +215,6 @@ async function remove(
     ...below.map((each) => supervisor.reach(scope, each, (child) => removeIfThere(child, strategy))),
     ...orphans.map((child) => detach(deps, scope, child)),
   ]);
-}
-
-async function expire(deps: ThreadsDeps, thread: ThreadActor): Promise<void> {
-  const { clock } = deps;
-  const { ledger } = thread;
-  const found = ledger.record?.thread;
-  const now = clock.now();
-  if (found?.expires_at === undefined || found.expires_at > now) return;
-  if (found.open_run_id !== undefined || found.active_run_id !== undefined) {
-    await postpone(ledger, now, found);
-    return;
-  }
-  await erase(deps, thread);
-}
-
-async function erase(deps: ThreadsDeps, thread: ThreadActor): Promise<void> {
-  const { store } = deps;
-  const { scope, id, ledger } = thread;
-  const found = ledger.record?.thread;
-  if (!found || found.open_run_id !== undefined || found.active_run_id !== undefined) return;
-  // The thread is deleted last, so that an interrupted erasure is repeated.
-  await eraseRuns(store, scope, id);
-  const orphans = store.threads.children(scope, id);
-  await deleteThread(thread, 'detach', { isErased: true });
-  await Promise.all(orphans.map((child) => detach(deps, scope, child)));
-}
-
-/** A thread that waits is kept for its whole time again. */
-async function postpone(ledger: ThreadActor['ledger'], now: number, found: Thread): Promise<void> {
-  const span = (found.expires_at ?? now) - (found.metadata.created_at ?? now);
-  const write = openWrite(ledger, now);
-  changeThread(write, (thread) => ({ ...thread, expires_at: now + Math.max(span, SHORTEST_SPAN_MS) }));
-  await commit(write, 'progress');
-}
-
-const SHORTEST_SPAN_MS = 60_000;
-
-/** Runs of one commit. */
-const ERASED_AT_ONCE = 200;
-
-async function eraseRuns(store: Store, scope: string, thread_id: string): Promise<void> {
-  const runs = store.runs.ofThread(scope, thread_id);
-  for (let from = 0; from < runs.length; from += ERASED_AT_ONCE) {
-    const batch = store.batch({ scope, thread_id });
-    for (const run of runs.slice(from, from + ERASED_AT_ONCE)) {
-      store.runs.remove(batch, scope, run);
-      store.traces.remove(batch, run.run_id);
-    }
-    await store.commit(batch, 'progress');
-  }
-  const batch = store.batch({ scope, thread_id });
-  const page = { offset: 0, limit: Number.MAX_SAFE_INTEGER };
-  for (const dispatch of store.dispatches.listByThread(scope, thread_id, page))
-    store.dispatches.remove(batch, scope, dispatch);
-  const run_ids = runs.map(({ run_id }) => run_id);
-  store.events.removeAll(batch, scope, thread_id, run_ids);
-  await store.commit(batch, 'progress');
-}
-
-function detach({ clock, supervisor }: ThreadsDeps, scope: string, child: string): Promise<void> {
-  return supervisor.reach(scope, child, async ({ ledger }) => {
-    const write = openWrite(ledger, clock.now());
-    changeThread(write, ({ parent_thread_id: _removed, ...thread }) => thread);
-    await commit(write, 'input');
-  });
 }
 
 /** Returns the parent. @throws Invalid */

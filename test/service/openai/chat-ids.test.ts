@@ -77,6 +77,62 @@ t.test('the conversation is the first thread that a stream began (check 25)', as
   t.match(await threadOf(chat, other), { expires_at: undefined }, 'a continued thread is kept');
 });
 
+t.test('a chat without a stream is kept from its first request on', async (t) => {
+  const chat = await startChat(t);
+  const { history, threads } = await talk(chat, ['one']);
+  const [id = ''] = threads;
+  t.match(await threadOf(chat, id), { resource_id: 'c', expires_at: undefined });
+  const title = await chat.complete({ messages: [say('Title of: one')] }, HEADER);
+  t.match(await threadOf(chat, title.thread_id), { expires_at: Number });
+  await chat.complete({ messages: [...history, say('two')] }, HEADER);
+  t.match(await threadOf(chat, id), { expires_at: undefined });
+  t.match(await threadOf(chat, title.thread_id), { expires_at: Number });
+});
+
+t.test('a request for a title in front of a chat without a stream expires', async (t) => {
+  await t.test('if its message contains the question', async (t) => {
+    const chat = await startChat(t);
+    const title = await chat.complete({ messages: [say('Title of: USER: one')] }, HEADER);
+    t.match(
+      await threadOf(chat, title.thread_id),
+      { expires_at: undefined },
+      'the thread may be the conversation',
+    );
+    const { threads } = await talk(chat, ['one']);
+    t.match(await threadOf(chat, title.thread_id), { expires_at: Number });
+    t.match(await threadOf(chat, threads[0] ?? ''), { expires_at: undefined });
+  });
+  await t.test('if another thread has a second request', async (t) => {
+    const chat = await startChat(t);
+    const title = await chat.complete({ messages: [say('Write a title.')] }, HEADER);
+    const { history, threads } = await talk(chat, ['one']);
+    const [id = ''] = threads;
+    t.match(await threadOf(chat, id), { expires_at: Number });
+    await chat.complete({ messages: [...history, say('two')] }, HEADER);
+    t.match(await threadOf(chat, id), { expires_at: undefined });
+    t.match(await threadOf(chat, title.thread_id), { expires_at: Number });
+  });
+});
+
+t.test('threads that began at once are kept until one of them has a second request', async (t) => {
+  const chat = await startChat(t);
+  const { models } = chat.troupe;
+  const model = { model: 'slow' };
+  const asked = ['title', 'one'].map((text) => chat.complete({ ...model, messages: [say(text)] }, HEADER));
+  await eventually(
+    async () => models.waiting(),
+    (waiting) => waiting === 2,
+  );
+  models.releaseAll();
+  const [title, first] = await Promise.all(asked);
+  const messages = [say('one'), answered(first?.content ?? ''), say('two')];
+  models.release();
+  const next = await chat.complete({ ...model, messages }, HEADER);
+  t.equal(next.thread_id, first?.thread_id);
+  t.match(await threadOf(chat, next.thread_id), { expires_at: undefined });
+  t.match(await threadOf(chat, title?.thread_id ?? ''), { expires_at: Number });
+});
+
 t.test('a regenerated answer is a fork, and both branches continue (check 26)', async (t) => {
   const chat = await startChat(t);
   const { history, threads } = await talk(chat, ['one', 'two', 'three']);
