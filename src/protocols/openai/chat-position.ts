@@ -144,12 +144,12 @@ function* findQuestions(
   const begin = (anchors[at]?.index ?? -1) + 1;
   const behind = messages.slice(begin, anchors[at + 1]?.index);
   if (behind.length === 0) return;
+  const earlier = anchors[at + 1] ? behind : behind.slice(0, -1);
   for (const transcript of rowsOf(answers, of, unfinishedDigest(digestAt(anchors, at)))) {
     const found = behind.findLastIndex((message) => isQuestionOf(transcript, message));
-    const isLast = begin + found === messages.length - 1;
-    const turn = found < 0 || isLast ? answers.turn(transcript) : undefined;
-    if (isLast && turn?.failure === undefined) continue;
-    const index = found < 0 && turn ? rewrittenQuestion(behind, turn) : found;
+    const isRepeated = begin + found === messages.length - 1;
+    if (isRepeated && answers.turn(transcript)?.failure === undefined) continue;
+    const index = found < 0 ? rewrittenQuestion(earlier, () => answers.turn(transcript)) : found;
     if (index >= 0) yield { index: known ?? begin + index, transcript, isAnswer: false };
   }
 }
@@ -164,12 +164,17 @@ const isQuestionOf = (
 };
 
 /** A front end that retrieves texts puts them around the question, and later sends the question alone. */
-const rewrittenQuestion = (behind: readonly ImportedMessage[], { question }: StoredTurn): number =>
-  behind.findLastIndex(({ role, content }, index) => {
-    if (role !== 'user' || index === behind.length - 1) return false;
-    const text = normalized(textOf(content));
-    return text !== '' && question.includes(text);
+const rewrittenQuestion = (
+  messages: readonly ImportedMessage[],
+  turn: () => StoredTurn | undefined,
+): number => {
+  if (messages.length === 0) return -1;
+  const asked = turn()?.question ?? '';
+  return messages.findLastIndex(({ role, content }) => {
+    const text = role === 'user' ? normalized(textOf(content)) : '';
+    return text !== '' && asked.includes(text);
   });
+};
 
 type TurnStore = Pick<Store, 'messages' | 'stopped' | 'runs'>;
 

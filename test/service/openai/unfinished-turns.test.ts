@@ -161,6 +161,26 @@ t.test('a failed turn whose question was rewritten for it continues its thread',
   const rewritten = say('Use this context: …\n\nWhat is it?');
   const thread = await haveTurn(chat, { name: '', steps: [fails()], shown: [] }, [rewritten]);
   await checkNext(t, chat, { messages: [say('What is it?'), say('Tell me.')], thread });
+  const again = say('Use that context: …\n\nAnd now?');
+  const history = [say('What is it?'), say('Tell me.'), answered('echo: Tell me.')];
+  await haveTurn(chat, { name: '', steps: [fails()], shown: [] }, [...history, again]);
+  const messages = [...history, say('And now?'), answered('Oops'), say('Well?')];
+  await checkNext(t, chat, { messages, thread });
+});
+
+t.test('a turn that is stopped before its run begins keeps the thread for the next message', async (t) => {
+  const chat = await startChat(t, { settings: { max_concurrent_runs: 1 } });
+  const { models } = chat.troupe;
+  const other = chat.complete({ model: 'slow', messages: [say('other')] });
+  await eventually(
+    async () => models.waiting(),
+    (waiting) => waiting === 1,
+  );
+  const stopped = { name: '', steps: [], cut: '', shown: [] };
+  const thread = await haveTurn(chat, stopped, [say('hi')]);
+  models.release();
+  await other;
+  await checkNext(t, chat, { messages: [say('hi'), say('next')], thread });
 });
 
 t.test(
