@@ -24,9 +24,9 @@ import { STORE_KEYS } from './tables/store-keys.ts';
  */
 
 /** Rows of one transaction. */
-const ROWS_AT_ONCE = 2000;
+const ROWS_AT_ONCE = 500;
 /** Records of one transaction; most have several derived rows. */
-const RECORDS_AT_ONCE = 500;
+const RECORDS_AT_ONCE = 200;
 
 /** @throws Unavailable for a row of an unknown kind */
 export const fill = async (
