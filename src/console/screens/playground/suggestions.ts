@@ -3,12 +3,6 @@ import type { Locale } from '../../i18n/language.ts';
 
 /** First messages that show what an agent does. */
 
-/** Prompts of the demo agents, whose scripted model responds to them. */
-const DEMO: Readonly<Record<string, readonly string[]>> = {
-  permission: ['RUN_WEATHER_TOOL', 'RUN_STOCK_TOOL'],
-  genui: ['RUN_PROGRESS_DEMO'],
-};
-
 const LONGEST = 80;
 
 /** The first sentence of a description, as far as it fits on a button. */
@@ -17,15 +11,19 @@ export const firstSentence = (description: string): string => {
   return sentence.length > LONGEST ? `${sentence.slice(0, LONGEST - 1)}…` : sentence;
 };
 
-/** @param general prompts that suit any agent */
+/**
+ * The scripted model responds with a tool call to the question about the weather.
+ *
+ * @param general prompts that suit any agent
+ */
 export const suggestionsFor = (
-  agent: { id: string; description?: string | undefined; isScripted: boolean },
+  agent: { description?: string | undefined; isScripted: boolean },
   locale: Locale,
   general: { hello: string; abilities: string; example: (purpose: string) => string },
 ): string[] => {
   const purpose = firstSentence(agent.description ?? '');
   const own = agent.isScripted
-    ? [WEATHER_QUESTION[locale], ...(DEMO[agent.id] ?? ['RUN_ASK_USER_TOOL'])]
+    ? [WEATHER_QUESTION[locale]]
     : [general.abilities, ...(purpose === '' ? [] : [general.example(purpose)])];
-  return [general.hello, ...own].slice(0, 3);
+  return [general.hello, ...own];
 };
