@@ -77,9 +77,14 @@ const ByBar = ({ by }: { by: readonly Property[] }) => {
 const Totals = ({ items }: { items: readonly UsageItem[] }) => {
   const t = useTexts(texts);
   const format = useFormat();
+  const usd = sumOf(items, 'usd');
   return (
     <div className="tiles">
-      <Stat label={t('common.cost')} value={format.usd(sumOf(items, 'usd'))} note={t('figure.usdNote')} />
+      <Stat
+        label={t('common.cost')}
+        value={usd === 0 ? t('common.na') : format.usd(usd)}
+        note={t('figure.usdNote')}
+      />
       <Stat label={t('common.runs')} value={format.number(sumOf(items, 'runs'))} />
       <Stat label={t('figure.inferences')} value={format.number(sumOf(items, 'inferences'))} />
       <Stat label={t('figure.input_tokens')} value={format.compact(sumOf(items, 'input_tokens'))} />
