@@ -62,13 +62,15 @@ export const threadOf = (id: string): Resource<Thread> => ({
 /** Letters of the first message that stand for a missing title, as in lists. */
 const TITLE = 60;
 
+const cut = (text: string): string => (text.length > TITLE ? `${text.slice(0, TITLE).trimEnd()}…` : text);
+
 const First = object({ messages: list(Message) });
 
 /** The first words of a thread; empty if it has none. */
 export const firstWordsOf = (id: string): Resource<string> => ({
   path: pathOf`/v1/threads/${id}/messages`,
   query: { limit: 1 },
-  guard: (value, at) => First(value, at).messages.map(textIn).join('').trim().slice(0, TITLE),
+  guard: (value, at) => cut(First(value, at).messages.map(textIn).join('').trim()),
 });
 
 export const SUMMARIES = '/v1/threads/summaries';
