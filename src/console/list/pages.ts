@@ -6,8 +6,8 @@ import { type Outgoing, send } from '../data/request.ts';
 
 export type PageOf<Row> = {
   items: Row[];
-  /** The rows that match, or that a search examines. */
-  total: number;
+  /** The rows that match, or that a search examines; undefined if the service does not count them. */
+  total: number | undefined;
   /** For a search: the rows that were examined so far. */
   searched: number | undefined;
   next_cursor: string | undefined;
@@ -25,7 +25,7 @@ export type Paged<Row> = Pick<Outgoing, 'path' | 'query'> & {
 /** @param field the key of the response that has the rows */
 export const pageOf = <Row>(row: Guard<Row>, field = 'items'): Guard<PageOf<Row>> => {
   const Rows = list(row);
-  const Rest = object({ total: number, searched: optional(number), next_cursor: optional(text) });
+  const Rest = object({ total: optional(number), searched: optional(number), next_cursor: optional(text) });
   return (value, at) => {
     const { total, searched, next_cursor, ...others } = Rest(value, at);
     // `object` keeps all other keys of the response.

@@ -4,6 +4,7 @@ import { useFormat } from '../i18n/locale.ts';
 import { type Paged, type PageOf, readRows, withHead } from './pages.ts';
 
 export type Pages<Row> = {
+  idOf: (row: Row) => string;
   rows: readonly Row[];
   /** Undefined until the first page has been read. */
   last: PageOf<Row> | undefined;
@@ -52,9 +53,13 @@ export const usePages = <Row>(source: Paged<Row>): Pages<Row> => {
   }, [found.data, idOf]);
   const last = found.data?.pages.at(-1);
   return {
+    idOf,
     rows: useDeferredValue(rows),
     last,
-    total: last && (last.searched ?? rows.length) === rows.length ? format.number(last.total) : undefined,
+    total:
+      last?.total !== undefined && (last.searched ?? rows.length) === rows.length
+        ? format.number(last.total)
+        : undefined,
     off,
     error: found.error,
     at: found.dataUpdatedAt,

@@ -1,4 +1,3 @@
-import { useMemo } from 'react';
 import { RUN_OUTCOMES } from '../../schema/run-query.ts';
 import { useResource } from '../data/queries.ts';
 import { NamedRecord, recordsOf } from '../data/records.ts';
@@ -30,39 +29,28 @@ const AGENTS = recordsOf('agents', NamedRecord);
 
 export const useAgentFilter = (): Filter => {
   const t = useTexts(texts);
-  const agents = useResource(AGENTS).data;
-  return useMemo(
-    () => ({
-      key: 'agent',
-      kind: 'choice',
-      label: t('agent'),
-      options: (agents ?? []).map(({ id }) => [id, id]),
-    }),
-    [t, agents],
-  );
+  const agents = useResource(AGENTS).data ?? [];
+  return { key: 'agent', kind: 'choice', label: t('agent'), options: agents.map(({ id }) => [id, id]) };
 };
 
 export const useRunFilters = (): readonly Filter[] => {
   const t = useTexts(texts);
   const agent = useAgentFilter();
-  return useMemo(
-    () => [
-      {
-        key: 'outcome',
-        kind: 'choice',
-        label: t('outcome'),
-        options: RUN_OUTCOMES.map((each) => [each, t(`state.${each}`)]),
-      },
-      agent,
-      {
-        key: 'since',
-        kind: 'choice',
-        label: t('since'),
-        options: Object.keys(SINCE)
-          .filter(isSince)
-          .map((each) => [each, t(`since.${each}`)]),
-      },
-    ],
-    [t, agent],
-  );
+  return [
+    {
+      key: 'outcome',
+      kind: 'choice',
+      label: t('outcome'),
+      options: RUN_OUTCOMES.map((each) => [each, t(`state.${each}`)]),
+    },
+    agent,
+    {
+      key: 'since',
+      kind: 'choice',
+      label: t('since'),
+      options: Object.keys(SINCE)
+        .filter(isSince)
+        .map((each) => [each, t(`since.${each}`)]),
+    },
+  ];
 };

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { Chip, type Tone } from '../../design/Chip.tsx';
-import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
+import { type Say, useTexts } from '../../i18n/locale.ts';
 import { toCsv } from '../../list/csv.ts';
 import { download } from '../../list/download.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
@@ -104,20 +104,17 @@ const columnsOf: ColumnsOf<AccessEvent, keyof typeof texts> = (_, format) => [
   { id: 'scope', value: ({ scope }) => scope ?? '—', isExtra: true },
 ];
 
-const filtersWith =
-  (range: readonly Filter[]) =>
-  (t: T): Filter[] => [
-    {
-      key: 'kind',
-      kind: 'choice',
-      label: t('column.kind'),
-      options: ACCESS_KINDS.map((kind) => [kind, t(`kind.${kind}`)] as const),
-    },
-    { key: 'user', kind: 'text', label: t('column.user'), title: t('filter.userNote') },
-    { key: 'credential', kind: 'text', label: t('filter.credential'), title: t('filter.credentialNote') },
-    { key: 'ip', kind: 'text', label: t('column.ip') },
-    ...range,
-  ];
+const filtersOf = (t: T): Filter[] => [
+  {
+    key: 'kind',
+    kind: 'choice',
+    label: t('column.kind'),
+    options: ACCESS_KINDS.map((kind) => [kind, t(`kind.${kind}`)] as const),
+  },
+  { key: 'user', kind: 'text', label: t('column.user'), title: t('filter.userNote') },
+  { key: 'credential', kind: 'text', label: t('filter.credential'), title: t('filter.credentialNote') },
+  { key: 'ip', kind: 'text', label: t('column.ip') },
+];
 
 const FIELDS = [
   ...(['ts', 'kind', 'count', 'scope', 'user', 'credential', 'ip', 'route', 'reason'] as const),
@@ -138,7 +135,6 @@ const csvOf = (events: readonly AccessEvent[]): string =>
 
 export default function AccessLog() {
   const t = useTexts(texts);
-  const format = useFormat();
   const [query] = useQueryState();
   const range = useRangeFilters();
   const pages = usePages(accessEvents(query, Date.now()));
@@ -151,11 +147,9 @@ export default function AccessLog() {
       texts={texts}
       pages={pages}
       rows={rows}
-      count={pages.last && `${format.number(rows.length)}${pages.hasMore ? '+' : ''}`}
       isSearchedHere
       columns={columnsOf}
-      filters={useMemo(() => filtersWith(range), [range])}
-      rowId={({ id }) => id}
+      filterBy={[...filtersOf(t), ...range]}
       head={
         <Button icon="download" disabled={rows.length === 0} onClick={save}>
           {t('common.exportCsv')}

@@ -1,6 +1,6 @@
-import { fields, list, number, object, optional, text, withDefault } from '../../data/guard.ts';
+import { fields, number, object, optional, text, withDefault } from '../../data/guard.ts';
 import type { Query } from '../../list/list-state.ts';
-import type { Paged, PageOf } from '../../list/pages.ts';
+import { type Paged, pageOf } from '../../list/pages.ts';
 import { instantText } from '../audit-log/audit-event.ts';
 
 /** Events of the access log (identity.md 7), and their queries. */
@@ -24,13 +24,7 @@ export const ACCESS_KINDS = [
   'admin_new_address',
 ] as const;
 
-const AccessPage = object({ items: list(AccessEvent), next_cursor: optional(text) });
-
-/** The log does not count its events. */
-const Page = (value: unknown, at: string): PageOf<AccessEvent> => {
-  const { items, next_cursor } = AccessPage(value, at);
-  return { items, next_cursor, total: items.length, searched: undefined };
-};
+const AccessPage = pageOf(AccessEvent);
 
 /** The service has an index of each of these and accepts one of them, the narrowest first. */
 const INDEXED = ['credential', 'ip', 'user'] as const;
@@ -50,7 +44,7 @@ export const accessEvents = (query: Query, now: number): Paged<AccessEvent> => {
       until: instantText(query.until, minute),
       ...(indexed && { [indexed]: query[indexed] }),
     },
-    guard: Page,
+    guard: AccessPage,
     off: { statuses: [404, 503], setting: 'SERVICE_ACCESS_LOG_ENABLED' },
     idOf: ({ id }) => id,
   };

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import { redact } from '../../data/redaction.ts';
 import { Button } from '../../design/Button.tsx';
 import { CheckField } from '../../design/Field.tsx';
-import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
+import { type Say, useTexts } from '../../i18n/locale.ts';
 import { toCsv } from '../../list/csv.ts';
 import { download } from '../../list/download.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
@@ -83,23 +83,19 @@ const Exports = ({ events }: { events: readonly AuditEvent[] }) => {
 const resourcesOf = (events: readonly AuditEvent[]): string[] =>
   [...new Set(events.flatMap(({ resource }) => [resource.split('/')[0] ?? '', resource]))].sort();
 
-const filtersFor =
-  (range: readonly Filter[], events: readonly AuditEvent[]) =>
-  (t: T): Filter[] => [
-    ...range,
-    { key: 'resource', kind: 'text', label: t('column.resource'), options: resourcesOf(events) },
-    { key: 'actor', kind: 'text', label: t('column.actor'), title: t('filter.actorNote') },
-    {
-      key: 'action',
-      kind: 'choices',
-      label: t('filter.actions'),
-      options: ACTIONS.map((action) => [action, t(`action.${action}`)] as const),
-    },
-  ];
+const filtersOf = (t: T, events: readonly AuditEvent[]): Filter[] => [
+  { key: 'resource', kind: 'text', label: t('column.resource'), options: resourcesOf(events) },
+  { key: 'actor', kind: 'text', label: t('column.actor'), title: t('filter.actorNote') },
+  {
+    key: 'action',
+    kind: 'choices',
+    label: t('filter.actions'),
+    options: ACTIONS.map((action) => [action, t(`action.${action}`)] as const),
+  },
+];
 
 export default function AuditLog() {
   const t = useTexts(texts);
-  const format = useFormat();
   const [{ since, until, action, resource, actor, event }, setQuery] = useQueryState();
   const filter: AuditFilter = useMemo(
     () => ({ since, until, action, resource, actor }),
@@ -107,19 +103,17 @@ export default function AuditLog() {
   );
   const [isTail, follow] = useState(false);
   const range = useRangeFilters();
-  const { pages, events, loaded } = useAudit(filter, isTail);
-  const rows = useMemo(() => withLabel(events, actor), [events, actor]);
+  const pages = useAudit(filter, isTail);
+  const rows = useMemo(() => withLabel(pages.rows, actor), [pages.rows, actor]);
   return (
     <ListScreen
       name="audit-log"
       texts={texts}
       pages={pages}
       rows={rows}
-      count={pages.last && `${format.number(loaded.length)}${pages.hasMore ? '+' : ''}`}
       isSearchedHere
       columns={columnsOf}
-      filters={useMemo(() => filtersFor(range, events), [range, events])}
-      rowId={({ id }) => id}
+      filterBy={[...range, ...filtersOf(t, pages.rows)]}
       onOpen={({ id }) => setQuery({ event: id })}
       openId={event}
       tools={<CheckField label={t('tail')} checked={isTail} onChange={follow} />}

@@ -40,7 +40,7 @@ const tailOf = (filter: AuditFilter, newest: AuditEvent | undefined, isOn: boole
   every: isOn ? TAIL_MS : undefined,
 });
 
-export const useAudit = (filter: AuditFilter, isTail: boolean) => {
+export const useAudit = (filter: AuditFilter, isTail: boolean): Pages<AuditEvent> => {
   const query = useInfiniteQuery({
     queryKey: [PATH, 'pages', filter],
     queryFn: ({ pageParam, signal }) => readPage(filter, pageParam, signal),
@@ -59,9 +59,10 @@ export const useAudit = (filter: AuditFilter, isTail: boolean) => {
     () => (tail && isFollowing ? merged([tail, loaded]) : loaded),
     [tail, isFollowing, loaded],
   );
-  const pages: Pages<AuditEvent> = {
+  return {
+    idOf: ({ id }) => id,
     rows: events,
-    last: query.data && { items: loaded, total: loaded.length, searched: undefined, next_cursor: undefined },
+    last: query.data && { items: loaded, total: undefined, searched: undefined, next_cursor: undefined },
     total: undefined,
     off: AUDIT_OFF,
     error: query.error,
@@ -71,5 +72,4 @@ export const useAudit = (filter: AuditFilter, isTail: boolean) => {
     loadMore: () => void query.fetchNextPage(),
     refresh: () => void query.refetch(),
   };
-  return { pages, events, loaded };
 };

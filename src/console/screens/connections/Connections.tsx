@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { ActDialog } from '../../access/ActDialog.tsx';
 import { useMay } from '../../data/identity.ts';
 import { useResource } from '../../data/queries.ts';
@@ -8,14 +8,7 @@ import { useTexts } from '../../i18n/locale.ts';
 import { ListScreen } from '../../list/ListScreen.tsx';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { Connect } from './Connect.tsx';
-import {
-  type Connection,
-  confirmAuthorization,
-  connectionsOf,
-  disconnect,
-  isConnectable,
-  SERVERS,
-} from './connection.ts';
+import { confirmAuthorization, connectionsOf, disconnect, isConnectable, SERVERS } from './connection.ts';
 import { connectionColumns } from './connection-columns.tsx';
 import texts from './texts.json' with { type: 'json' };
 
@@ -36,13 +29,22 @@ const useConfirmation = (): void => {
   }, [authorization, code, error, setQuery, t]);
 };
 
+const Disconnect = ({ server, onClose }: { server: string; onClose: () => void }) => (
+  <ActDialog
+    texts={texts}
+    of="disconnect"
+    values={{ server }}
+    act={() => disconnect(server)}
+    onClose={onClose}
+  />
+);
+
 export default function Connections() {
   const t = useTexts(texts);
   const may = useMay();
   const [query, setQuery] = useQueryState();
   const connections = useResource(connectionsOf());
   const servers = useResource(SERVERS, may(['observe'])).data ?? [];
-  const [doomed, doom] = useState<Connection>();
   useConfirmation();
   const { connect, authorization, code } = query;
   const offered =
@@ -71,7 +73,12 @@ export default function Connections() {
       unpaged
       menu={(row) => [
         { label: t('connect.again'), icon: 'refresh', act: () => setQuery({ connect: row.server }) },
-        { label: t('disconnect'), icon: 'trash', tone: 'danger', act: () => doom(row) },
+        {
+          label: t('disconnect'),
+          icon: 'trash',
+          tone: 'danger',
+          dialog: (close) => <Disconnect server={row.server} onClose={close} />,
+        },
       ]}
       head={add}
       first={add}
@@ -83,15 +90,6 @@ export default function Connections() {
           authorization={offered}
           suggested={suggested}
           onClose={close}
-        />
-      )}
-      {doomed && (
-        <ActDialog
-          texts={texts}
-          of="disconnect"
-          values={{ server: doomed.server }}
-          act={() => disconnect(doomed.server)}
-          onClose={() => doom(undefined)}
         />
       )}
     </ListScreen>

@@ -1,13 +1,11 @@
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { useResource } from '../../data/queries.ts';
-import { Button, NewLabel } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { datasets, EVALS_OFF, type ListedDataset } from '../../fixtures/dataset.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { FIRST } from '../../list/columns.tsx';
 import { ListScreen } from '../../list/ListScreen.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
-import { useQueryState } from '../../list/use-query-state.ts';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { type RunSummary, useEvalRuns } from '../eval-runs/runs.ts';
 import { DeleteDataset } from './DeleteDataset.tsx';
@@ -43,8 +41,6 @@ export default function Datasets() {
   const t = useTexts(texts);
   const query = useResource(datasets);
   const runs = useEvalRuns().data;
-  const [{ new: isNew }, setQuery] = useQueryState();
-  const [doomed, setDoomed] = useState<ListedDataset>();
   const rows = useMemo(
     () =>
       (query.data?.datasets ?? []).map((dataset) => ({
@@ -52,11 +48,6 @@ export default function Datasets() {
         last: runs?.find((run) => run.dataset_id === dataset.id),
       })),
     [query.data, runs],
-  );
-  const create = (
-    <Button tone="primary" onClick={() => setQuery({ new: '1' })} data-new>
-      <NewLabel>{t('new')}</NewLabel>
-    </Button>
   );
   return (
     <ListScreen
@@ -70,20 +61,14 @@ export default function Datasets() {
       rowHref={({ id }) => `/datasets/${encodeURIComponent(id)}`}
       menu={(row) => [
         { label: t('runs'), icon: 'evalRuns', act: `/eval-runs?dataset=${encodeURIComponent(row.id)}` },
-        { label: t('delete.confirm'), icon: 'trash', tone: 'danger', act: () => setDoomed(row) },
+        {
+          label: t('delete.confirm'),
+          icon: 'trash',
+          tone: 'danger',
+          dialog: (close) => <DeleteDataset id={row.id} revision={row.revision} onClose={close} />,
+        },
       ]}
-      head={create}
-      first={create}
-    >
-      {isNew === '1' && <NewDialog onClose={() => setQuery({ new: undefined })} />}
-      {doomed && (
-        <DeleteDataset
-          id={doomed.id}
-          revision={doomed.revision}
-          onDone={() => {}}
-          onClose={() => setDoomed(undefined)}
-        />
-      )}
-    </ListScreen>
+      create={{ label: t('new'), hasPlus: true, dialog: (close) => <NewDialog onClose={close} /> }}
+    />
   );
 }

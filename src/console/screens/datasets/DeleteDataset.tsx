@@ -10,7 +10,7 @@ import { changedDatasets } from './write.ts';
 export const DeleteDataset = (props: {
   id: string;
   revision: number;
-  onDone: () => void;
+  onDone?: () => void;
   onClose: () => void;
 }) => {
   const t = useTexts(texts);
@@ -21,7 +21,7 @@ export const DeleteDataset = (props: {
       const query = { expected_revision: revision };
       await send({ method: 'DELETE', path: pathOf`/v1/eval/datasets/${id}`, query }, anything);
       toast('success', t('deleted', { id }));
-      props.onDone();
+      props.onDone?.();
     } finally {
       changedDatasets();
       props.onClose();

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { ActDialog } from '../../access/ActDialog.tsx';
 import { sizeText } from '../../chat/attachments.ts';
 import { anything } from '../../data/guard.ts';
@@ -8,7 +7,7 @@ import { FileButton } from '../../design/FileButton.tsx';
 import { DateTime } from '../../design/Time.tsx';
 import { toast } from '../../feedback/toasts.ts';
 import { useWork } from '../../feedback/use-work.ts';
-import { type Say, useFormat, useTexts } from '../../i18n/locale.ts';
+import { type Say, useTexts } from '../../i18n/locale.ts';
 import { FIRST } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { ListScreen } from '../../list/ListScreen.tsx';
@@ -87,21 +86,16 @@ const Upload = ({ onDone }: { onDone: (file: StoredFile) => void }) => {
 
 export default function Files() {
   const t = useTexts(texts);
-  const format = useFormat();
   const isWriter = useMayInvoke();
   const [{ purpose, thread, file }, setQuery] = useQueryState();
-  const pages = usePages(filesOf({ purpose, thread }));
-  const [deleted, setDeleted] = useState<StoredFile>();
   const create = isWriter && <Upload onDone={({ id }) => setQuery({ file: id })} />;
   return (
     <ListScreen
       name="files"
       texts={texts}
-      pages={pages}
-      count={pages.last && `${format.number(pages.rows.length)}${pages.hasMore ? '+' : ''}`}
+      pages={usePages(filesOf({ purpose, thread }))}
       isSearchedHere
       columns={columnsOf}
-      rowId={({ id }) => id}
       onOpen={({ id }) => setQuery({ file: id })}
       openId={file}
       filters={filtersOf}
@@ -111,14 +105,13 @@ export default function Files() {
           icon: 'trash',
           tone: 'danger',
           isOff: !isWriter,
-          act: () => setDeleted(of),
+          dialog: (close) => <DeleteFile of={of} onClose={close} />,
         },
       ]}
       head={create}
       first={create}
     >
       {file !== undefined && <FileDrawer id={file} onClose={() => setQuery({ file: undefined })} />}
-      {deleted && <DeleteFile of={deleted} onClose={() => setDeleted(undefined)} />}
     </ListScreen>
   );
 }

@@ -19,12 +19,11 @@ export type StoredFile = ReturnType<typeof StoredFile>;
 
 const List = object({ data: list(StoredFile), last_id: nullable(text), has_more: flag });
 
-/** The service does not count files. */
 const Page = (value: unknown, at: string): PageOf<StoredFile> => {
   const { data: items, last_id, has_more } = List(value, at);
   return {
     items,
-    total: items.length,
+    total: undefined,
     searched: undefined,
     next_cursor: has_more ? (last_id ?? undefined) : undefined,
   };

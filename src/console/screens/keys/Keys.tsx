@@ -1,5 +1,4 @@
 import { useMay } from '../../data/identity.ts';
-import { Button } from '../../design/Button.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
 import { ListScreen } from '../../list/ListScreen.tsx';
@@ -23,13 +22,8 @@ const filtersOf = (t: Say<keyof typeof texts>): Filter[] => [
 export default function Keys() {
   const t = useTexts(texts);
   const may = useMay();
-  const [{ new: isNew, user, state }, setQuery] = useQueryState();
+  const [{ user, state }] = useQueryState();
   const { menu, dialog } = useKeyActions();
-  const create = may(MAKES) && (
-    <Button tone="primary" icon="plus" onClick={() => setQuery({ new: '1' })} data-new>
-      {t('new.title')}
-    </Button>
-  );
   return (
     <ListScreen
       name="keys"
@@ -38,12 +32,14 @@ export default function Keys() {
       isSearchedHere
       columns={keyColumns}
       filters={filtersOf}
-      rowId={({ id }) => id}
       menu={menu}
-      head={create}
-      first={create}
+      create={
+        may(MAKES) && {
+          label: t('new.title'),
+          dialog: (close) => <NewKey user={user} onClose={close} />,
+        }
+      }
     >
-      {isNew === '1' && <NewKey user={user} onClose={() => setQuery({ new: undefined })} />}
       {dialog}
     </ListScreen>
   );

@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { ActDialog } from '../../access/ActDialog.tsx';
 import { anything } from '../../data/guard.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
@@ -35,7 +35,6 @@ const Drain = ({ of: { id, name }, onClose }: { of: Member; onClose: () => void 
 export default function Members() {
   const t = useTexts(texts);
   const query = useResource(MEMBERS);
-  const [drained, drain] = useState<Member>();
   const rows = useMemo(() => (query.data ? listedMembers(query.data) : []), [query.data]);
   const isAlone = query.data?.mode === 'embedded';
   return (
@@ -51,12 +50,10 @@ export default function Members() {
           label: t('menu.drain'),
           icon: 'close',
           isOff: isAlone || !mayDrain(member),
-          act: () => drain(member),
+          dialog: (close) => <Drain of={member} onClose={close} />,
         },
       ]}
       above={isAlone ? <Notice title={t('embedded.title')}>{t('embedded.text')}</Notice> : <Database />}
-    >
-      {drained && <Drain of={drained} onClose={() => drain(undefined)} />}
-    </ListScreen>
+    />
   );
 }

@@ -1,11 +1,10 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { firstAgent, useAgentIds } from '../../data/agents.ts';
 import { connection } from '../../data/connection.ts';
 import { useMayInvoke } from '../../data/identity.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
 import { runsSummary } from '../../data/resources.ts';
 import { useAtom } from '../../data/use-atom.ts';
-import { Button } from '../../design/Button.tsx';
 import type { Tone } from '../../design/Chip.tsx';
 import { CheckField } from '../../design/Field.tsx';
 import { InputField, SelectField, TextField } from '../../design/Inputs.tsx';
@@ -14,8 +13,7 @@ import { useNow } from '../../design/Time.tsx';
 import { FormDialog } from '../../feedback/FormDialog.tsx';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { ListScreen } from '../../list/ListScreen.tsx';
-import type { MenuItem } from '../../list/RowMenu.tsx';
+import { ListScreen, type RowItem } from '../../list/ListScreen.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { useGo } from '../../navigation/links.tsx';
@@ -106,16 +104,12 @@ const Tabs = () => {
 
 const useFilters = (): readonly Filter[] => {
   const t = useTexts(texts);
-  const shared = useRunFilters();
-  return useMemo(
-    () => [
-      ...shared,
-      { key: 'after', kind: 'time', label: t('filter.after') },
-      { key: 'before', kind: 'time', label: t('filter.before') },
-      { key: 'thread', kind: 'text', label: t('common.threadId') },
-    ],
-    [t, shared],
-  );
+  return [
+    ...useRunFilters(),
+    { key: 'after', kind: 'time', label: t('filter.after') },
+    { key: 'before', kind: 'time', label: t('filter.before') },
+    { key: 'thread', kind: 'text', label: t('common.threadId') },
+  ];
 };
 
 /** The runs of the address. While the list is live, it is read again after transitions. */
@@ -157,12 +151,9 @@ export default function Runs() {
   const [address] = useQueryState();
   const [isLive, setLive] = useState(true);
   const { pages, isRanked } = useRuns(isLive);
-  const [isBeginning, setBeginning] = useState(false);
-  const [leaving, setLeaving] = useState<readonly Run[]>();
   const usual = usualSort(address);
   const mayInvoke = useMayInvoke();
-  const begin = mayInvoke ? (): void => setBeginning(true) : undefined;
-  const menu = (run: Run): MenuItem[] => [
+  const menu = (run: Run): RowItem[] => [
     { label: t('common.openRun'), icon: 'runs', act: runHref(run.run_id) },
     { label: t('common.openThread'), icon: 'threads', act: threadHref(run.thread_id) },
     ...(mayInvoke && isOpen(run)
@@ -172,7 +163,7 @@ export default function Runs() {
             icon: 'stop' as const,
             tone: 'danger' as const,
             testId: 'run-cancel',
-            act: () => setLeaving([run]),
+            dialog: (close: () => void) => <CancelDialog runs={[run]} onClose={close} />,
           },
         ]
       : []),
@@ -185,29 +176,26 @@ export default function Runs() {
       isRanked={isRanked}
       columns={RUN_COLUMNS[usual.id === 'changed' ? 'changed' : 'began']}
       usualSort={usual}
-      rowId={({ run_id }) => run_id}
       rowHref={({ run_id }) => runHref(run_id)}
       filterBy={useFilters()}
       tools={<LiveSwitch isLive={isLive} onChange={setLive} />}
       menu={menu}
-      bulk={mayInvoke ? [{ label: t('cancel.many'), icon: 'stop', tone: 'danger', run: setLeaving }] : []}
+      bulk={
+        mayInvoke
+          ? [
+              {
+                label: t('cancel.many'),
+                icon: 'stop',
+                tone: 'danger',
+                dialog: (runs, close) => <CancelDialog runs={runs} onClose={close} />,
+              },
+            ]
+          : []
+      }
       empty={
         tabOf(address) !== undefined && <EmptyState title={t('none.title')}>{t('none.text')}</EmptyState>
       }
-      first={
-        begin && (
-          <Button icon="plus" onClick={begin}>
-            {t('common.newRun')}
-          </Button>
-        )
-      }
-      head={
-        begin && (
-          <Button tone="primary" icon="plus" data-new onClick={begin}>
-            {t('common.newRun')}
-          </Button>
-        )
-      }
+      create={mayInvoke && { label: t('common.newRun'), dialog: (close) => <BeginDialog onClose={close} /> }}
       above={
         <div className="row">
           <Tabs />
@@ -215,9 +203,6 @@ export default function Runs() {
         </div>
       }
       fills
-    >
-      {isBeginning && <BeginDialog onClose={() => setBeginning(false)} />}
-      {leaving && <CancelDialog runs={leaving} onClose={() => setLeaving(undefined)} />}
-    </ListScreen>
+    />
   );
 }

@@ -1,4 +1,3 @@
-import { useMemo } from 'react';
 import { useTexts } from '../../i18n/locale.ts';
 import { AGENT_CELL } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
@@ -39,16 +38,12 @@ const useThreads = () => {
 
 const useFilters = (): readonly Filter[] => {
   const t = useTexts(texts);
-  const agent = useAgentFilter();
-  return useMemo(
-    () => [
-      agent,
-      { key: 'resource', kind: 'text', label: t('common.resource') },
-      { key: 'parent', kind: 'text', label: t('filter.parent') },
-      { key: 'root', kind: 'flag', label: t('filter.root') },
-    ],
-    [t, agent],
-  );
+  return [
+    useAgentFilter(),
+    { key: 'resource', kind: 'text', label: t('common.resource') },
+    { key: 'parent', kind: 'text', label: t('filter.parent') },
+    { key: 'root', kind: 'flag', label: t('filter.root') },
+  ];
 };
 
 // The service lists threads in the order of their changes only.
@@ -95,7 +90,6 @@ export default function Threads() {
       pages={useThreads()}
       columns={columnsOf}
       filterBy={useFilters()}
-      rowId={({ id }) => id}
       rowHref={({ id }) => threadHref(id)}
       menu={({ id }) => [
         { label: t('common.openThread'), icon: 'threads', act: threadHref(id) },

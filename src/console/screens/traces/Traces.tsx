@@ -1,5 +1,4 @@
 import pMap from 'p-map';
-import { useMemo, useState } from 'react';
 import { anything } from '../../data/guard.ts';
 import { pathOf, send } from '../../data/request.ts';
 import { Chip } from '../../design/Chip.tsx';
@@ -9,8 +8,7 @@ import { FixtureDialog } from '../../fixtures/FixtureDialog.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import { AGENT_CELL } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
-import { ListScreen } from '../../list/ListScreen.tsx';
-import type { MenuItem } from '../../list/RowMenu.tsx';
+import { ListScreen, type RowItem } from '../../list/ListScreen.tsx';
 import type { ColumnsOf } from '../../list/use-columns.tsx';
 import { usePages } from '../../list/use-pages.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
@@ -25,17 +23,13 @@ const traceHref = (id: string): string => `/traces/${encodeURIComponent(id)}`;
 
 const useFilters = (): readonly Filter[] => {
   const t = useTexts(texts);
-  const shared = useRunFilters();
-  return useMemo(
-    () => [
-      ...shared,
-      { key: 'prompt', kind: 'text', label: t('filter.prompt') },
-      { key: 'experiment', kind: 'text', label: t('filter.experiment') },
-      { key: 'variant', kind: 'text', label: t('filter.variant') },
-      { key: 'replays', kind: 'flag', label: t('filter.replays') },
-    ],
-    [t, shared],
-  );
+  return [
+    ...useRunFilters(),
+    { key: 'prompt', kind: 'text', label: t('filter.prompt') },
+    { key: 'experiment', kind: 'text', label: t('filter.experiment') },
+    { key: 'variant', kind: 'text', label: t('filter.variant') },
+    { key: 'replays', kind: 'flag', label: t('filter.replays') },
+  ];
 };
 
 type Key = keyof typeof texts;
@@ -139,14 +133,17 @@ const useTraces = () => {
 export default function Traces() {
   const t = useTexts(texts);
   const go = useGo();
-  const [chosen, choose] = useState<string>();
   const compare = ([one, other]: readonly JoinedTrace[]): void => {
     if (one && other) go(`${traceHref(one.run_id)}?with=${encodeURIComponent(other.run_id)}`);
   };
-  const menu = (trace: JoinedTrace): MenuItem[] => [
+  const menu = (trace: JoinedTrace): RowItem[] => [
     { label: t('menu.trace'), icon: 'traces', act: traceHref(trace.run_id) },
     ...(trace.run ? [{ label: t('common.openRun'), icon: 'runs' as const, act: runHref(trace.run_id) }] : []),
-    { label: t('menu.fixture'), icon: 'datasets', act: () => choose(trace.run_id) },
+    {
+      label: t('menu.fixture'),
+      icon: 'datasets',
+      dialog: (close) => <FixtureDialog runId={trace.run_id} onClose={close} />,
+    },
     { label: t('common.keepTrace'), icon: 'lock', act: () => void pin([trace], t) },
   ];
   return (
@@ -156,7 +153,6 @@ export default function Traces() {
       pages={useTraces()}
       columns={columnsOf}
       filterBy={useFilters()}
-      rowId={({ run_id }) => run_id}
       rowHref={({ run_id }) => traceHref(run_id)}
       menu={menu}
       bulk={[
@@ -164,8 +160,6 @@ export default function Traces() {
         { label: t('common.keepTrace'), icon: 'lock', run: (traces) => void pin(traces, t) },
       ]}
       fills
-    >
-      {chosen !== undefined && <FixtureDialog runId={chosen} onClose={() => choose(undefined)} />}
-    </ListScreen>
+    />
   );
 }

@@ -1,5 +1,4 @@
 import { GrantChips } from '../../access/Grants.tsx';
-import { Button } from '../../design/Button.tsx';
 import { type Say, useTexts } from '../../i18n/locale.ts';
 import { FIRST } from '../../list/columns.tsx';
 import type { Filter } from '../../list/FilterBar.tsx';
@@ -63,12 +62,7 @@ const filtersOf = (t: T): Filter[] => [
 export default function Users() {
   const t = useTexts(texts);
   const go = useGo();
-  const [{ new: isNew, kind, q }, setQuery] = useQueryState();
-  const create = (
-    <Button tone="primary" icon="plus" onClick={() => setQuery({ new: '1' })} data-new>
-      {t('new.title')}
-    </Button>
-  );
+  const [{ kind, q }] = useQueryState();
   return (
     <ListScreen
       name="users"
@@ -76,16 +70,13 @@ export default function Users() {
       pages={usePages(usersOf({ kind, q }))}
       columns={columnsOf}
       filters={filtersOf}
-      rowId={({ id }) => id}
       rowHref={({ id }) => userHref(id)}
       menu={({ id }) => [{ label: t('menu.keys'), icon: 'key', act: `/keys?user=${encodeURIComponent(id)}` }]}
-      head={create}
-      first={create}
+      create={{
+        label: t('new.title'),
+        dialog: (close) => <NewUser onMade={(id) => go(userHref(id))} onClose={close} />,
+      }}
       fills
-    >
-      {isNew === '1' && (
-        <NewUser onMade={(id) => go(userHref(id))} onClose={() => setQuery({ new: undefined })} />
-      )}
-    </ListScreen>
+    />
   );
 }

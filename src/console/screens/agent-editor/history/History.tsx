@@ -106,7 +106,8 @@ const Versions = () => {
   const { opened: agent, isDirty: dirty, reopen } = useAgent().form;
   const { id } = agent.start;
   const [{ event: opened }] = useQueryState();
-  const { pages, events } = useAudit({ resource: `agents/${id}` }, false);
+  const pages = useAudit({ resource: `agents/${id}` }, false);
+  const events = pages.rows;
   const [chosen, choose] = useState<readonly string[]>([]);
   const [isComparing, compare] = useState(false);
   const [isPending, setPending] = useState(false);
