@@ -166,7 +166,7 @@ export const TimeChart = (
   const share = (index: number): string => `${(index / count) * 100}%`;
   return (
     <div className={css.chart}>
-      <div className={css.scale} aria-hidden="true">
+      <div className={`column ${css.scale}`} aria-hidden="true">
         <span>{format(top)}</span>
         <span>{format(top / 2)}</span>
         <span>{format(0)}</span>
@@ -191,7 +191,7 @@ export const TimeChart = (
         </svg>
         {cursor !== undefined && (
           <div
-            className={css.readout}
+            className={`tip ${css.readout}`}
             data-side={cursor > count / 2 ? 'left' : 'right'}
             style={{ left: share(cursor > count / 2 ? from : to + 1) }}
             aria-hidden="true"

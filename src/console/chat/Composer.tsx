@@ -72,7 +72,7 @@ export const Composer = (props: {
     }
   };
   return (
-    <div className={css.composer}>
+    <div className={`card column fixed ${css.composer}`}>
       <AttachedFiles attachments={attached} problemId={problemId} />
       <textarea
         className={css.text}

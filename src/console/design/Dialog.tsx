@@ -119,9 +119,11 @@ export const Drawer = (props: {
     return () => window.removeEventListener('keydown', onKey, true);
   }, [onClose]);
   return (
-    <div className={css.drawer} role="dialog" aria-labelledby={id} ref={panel} tabIndex={-1}>
+    <div className={`column ${css.drawer}`} role="dialog" aria-labelledby={id} ref={panel} tabIndex={-1}>
       <header className={`bar ${css.drawerHead}`}>
-        <h2 id={id}>{props.title}</h2>
+        <h2 id={id} className="cut grow">
+          {props.title}
+        </h2>
         {props.actions}
         <IconButton icon="close" label={t('close')} onClick={onClose} />
       </header>

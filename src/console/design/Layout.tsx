@@ -11,7 +11,7 @@ export const Page = (props: {
   fills?: boolean | undefined;
   children: ReactNode;
 }) => (
-  <div className={css.page} data-fills={props.fills || undefined}>
+  <div className={`stack ${css.page}`} data-wide data-fills={props.fills || undefined}>
     <header className={`row spread ${css.head}`}>
       <div>
         <h1 className={css.title}>

@@ -9,7 +9,7 @@ export const Segmented = <Value extends string>(props: {
   options: readonly (readonly [value: Value, text: string])[];
   onChange: (value: Value) => void;
 }) => (
-  <span className={css.whole}>
+  <span className={`small ${css.whole}`}>
     {props.isLabelShown && <span aria-hidden="true">{props.label}</span>}
     <fieldset className={css.switch} aria-label={props.label}>
       {props.options.map(([value, text]) => (

@@ -114,7 +114,7 @@ const RowOf = <R,>(props: RowProps<R>) => {
       ))}
       {(actions || menu) && (
         <td data-actions>
-          <span className="row end">
+          <span className={`row nowrap end ${css.actions}`}>
             {actions?.(row)}
             {menu && <RowMenu id={id} items={menu(row)} />}
           </span>

@@ -1,5 +1,6 @@
 import { memo, useId } from 'react';
 import type { ChartArrow, Chart as ChartData, ChartRow, ChartState } from '../../schema/chart.ts';
+import type { Tone } from '../design/Chip.tsx';
 import css from './Chart.module.css';
 import { along, lengthOf } from './way.ts';
 
@@ -30,6 +31,13 @@ type StateProps = {
   onChoose: ((path: string) => void) | undefined;
 };
 
+const TONES: Partial<Record<ChartState['tint'], Tone>> = {
+  running: 'info',
+  waiting: 'warn',
+  completed: 'success',
+  failed: 'error',
+};
+
 const State = memo(({ state, isLit, isChosen, count, onChoose }: StateProps) => {
   const { path, name, x, y, width, height, open, final } = state;
   const choose = (): void => onChoose?.(path);
@@ -37,7 +45,7 @@ const State = memo(({ state, isLit, isChosen, count, onChoose }: StateProps) => 
     <g
       className={css.state}
       data-state={path}
-      data-tint={state.tint}
+      data-tone={TONES[state.tint]}
       data-open={open || undefined}
       data-lit={isLit || undefined}
       data-chosen={isChosen || undefined}

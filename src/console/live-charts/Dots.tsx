@@ -109,7 +109,7 @@ export const Dots = (props: {
     <>
       <canvas ref={canvas} className={css.dots} />
       {hovered && (
-        <div className={css.about} role="tooltip" style={{ left: hovered.x, top: hovered.y }}>
+        <div className={`tip ${css.about}`} role="tooltip" style={{ left: hovered.x, top: hovered.y }}>
           {props.about?.(hovered.id)}
         </div>
       )}

@@ -61,7 +61,7 @@ export const RunReason = ({ run, note }: { run: Run; note?: string | undefined }
 
 /** The state of a run and its reason, within one line of a list. */
 export const RunOutcome = ({ run, note }: { run: Run; note?: string | undefined }) => (
-  <span className={css.outcome}>
+  <span className={`row nowrap ${css.outcome}`}>
     <RunChip run={run} />
     <RunReason run={run} note={note} />
   </span>

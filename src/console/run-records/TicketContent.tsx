@@ -17,7 +17,7 @@ export const TicketContent = ({ ticket, onSeen }: { ticket: Ticket; onSeen?: (()
       )}
       <WholeJson value={ticket.arguments} onSeen={below.length === 0 ? onSeen : undefined} />
       {below.map((one, at) => (
-        <section key={one.id} className={css.below}>
+        <section key={one.id} className={`column ${css.below}`}>
           <strong>{visibleText(one.tool)}</strong> <span>{one.agent_id}</span>
           <WholeJson value={one.arguments} onSeen={at === below.length - 1 ? onSeen : undefined} />
         </section>

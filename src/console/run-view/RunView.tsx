@@ -41,7 +41,7 @@ export const RunView = (props: {
     if (isLinked) setQuery({ span: selected.story.id === story.id ? selected.id : undefined });
   };
   return (
-    <div className={css.view} data-narrow={props.isNarrow || undefined}>
+    <div className={`aside ${css.view}`} data-narrow={props.isNarrow || undefined}>
       <div className="card clip">
         {props.head}
         {props.content || (

@@ -2,8 +2,9 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, type KeyboardEvent, useRef, useState } from 'react';
 import { redactText } from '../data/redact-text.ts';
 import { IconButton } from '../design/Button.tsx';
-import { Chip } from '../design/Chip.tsx';
+import { Chip, type Tone } from '../design/Chip.tsx';
 import { EmptyState } from '../design/Notice.tsx';
+import { PlacedRows } from '../design/PlacedRows.tsx';
 import { Scroller } from '../design/Scroller.tsx';
 import { Segmented } from '../design/Segmented.tsx';
 import { useNow } from '../design/Time.tsx';
@@ -87,6 +88,8 @@ const Bar = ({ span, range, now }: { span: Span; range: Range; now: number }) =>
   ));
 };
 
+const TONES: Partial<Record<Span['kind'], Tone>> = { inference: 'info', tool: 'agent' };
+
 const Row = (
   props: Shared & { story: Story; span: Span; depth: number; isLater: boolean; toggle?: Toggle },
 ) => {
@@ -102,7 +105,7 @@ const Row = (
   const failure = span.hasFailed && (error || t('failed'));
   const label = [`${kind} ${name}`.trim(), server, failure, took].filter(Boolean).join(', ');
   return (
-    <div className={css.row} data-kind={span.kind} data-failed={span.hasFailed || undefined}>
+    <div className="sheet" data-tone={span.hasFailed ? 'error' : TONES[span.kind]}>
       <span className={css.indent} style={{ width: indent }}>
         {toggle && (
           <IconButton
@@ -124,7 +127,7 @@ const Row = (
         title={`${label}\n${format.clock(span.from)}`}
         onClick={() => props.onSelect({ story: props.story, id: span.id })}
       >
-        <span className={`row ${css.name}`} style={{ paddingLeft: indent }}>
+        <span className="row nowrap clip" style={{ paddingLeft: indent }}>
           <span className={`quiet fixed ${css.kind}`}>{kind}</span>{' '}
           {name !== '' && <span className={`mono cut ${css.title}`}>{name}</span>}{' '}
           {server !== undefined && <Chip title={t('server', { server })}>{server}</Chip>}{' '}
@@ -241,7 +244,7 @@ export const Waterfall = (props: {
   const { spans } = story;
   const [zoom, setZoom] = useState<string>('1');
   const frame = useRef<HTMLElement>(null);
-  const virtual = useVirtualizer({
+  const virtual = useVirtualizer<HTMLElement, Element>({
     count: spans.length,
     getScrollElement: () => frame.current,
     estimateSize: () => ROW,
@@ -270,30 +273,17 @@ export const Waterfall = (props: {
         {/* biome-ignore lint/a11y/noStaticElementInteractions: the rows are buttons; keys move between them */}
         <div style={{ minWidth: `${Number(zoom) * 100}%` }} onKeyDown={move}>
           <Ruler range={range} />
-          <ol className={`sheet ${css.rows}`} style={{ height: virtual.getTotalSize() }}>
-            {virtual.getVirtualItems().map(({ index, start, key }) => {
+          <PlacedRows virtual={virtual}>
+            {(index) => {
               const span = spans[index];
+              const isLater = at !== undefined && span !== undefined && span.event >= at;
               return (
                 span && (
-                  <li
-                    key={key}
-                    ref={virtual.measureElement}
-                    data-index={index}
-                    style={{ transform: `translateY(${start}px)` }}
-                  >
-                    <SpanRow
-                      story={story}
-                      span={span}
-                      depth={0}
-                      isLater={at !== undefined && span.event >= at}
-                      isFew={isFew}
-                      {...shared}
-                    />
-                  </li>
+                  <SpanRow story={story} span={span} depth={0} isLater={isLater} isFew={isFew} {...shared} />
                 )
               );
-            })}
-          </ol>
+            }}
+          </PlacedRows>
         </div>
       </Scroller>
     </div>

@@ -17,7 +17,7 @@ export default function Forbidden({ screen, allowed }: { screen: Screen; allowed
       isScreen
       title={t('forbidden.title', { screen: t(screen.label), grant: needs.join(' / ') })}
       actions={
-        <div className={css.missing}>
+        <div className={`stack ${css.missing}`}>
           <GrantList grants={needs} none="" />
           <Places screens={allowed} />
         </div>

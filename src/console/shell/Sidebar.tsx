@@ -92,7 +92,7 @@ const Foot = ({ isRail, onRail }: { isRail: boolean; onRail: () => void }) => {
   const { data: who, isPending } = useIdentity();
   const info = useResource(systemInfo, !isPending && mayUse(who, ['observe'])).data;
   return (
-    <div className={`row spread quiet ruled ${css.foot}`}>
+    <div className={`row nowrap fixed spread quiet ruled ${css.foot}`}>
       <span className="cut">
         {info || who?.scope === undefined
           ? t('shell.version', { version: info?.version ?? '—', scope: info?.scope_id ?? '—' })
@@ -130,7 +130,7 @@ export const Sidebar = (props: {
         data-open={props.isOpen || undefined}
         data-rail={isRail || undefined}
       >
-        <div className={css.head}>
+        <div className={`row nowrap fixed ${css.head}`}>
           <img src={mark} width={24} height={24} alt="" />
           {!isRail && (
             <>

@@ -51,7 +51,7 @@ const Breadcrumb = ({ screens }: { screens: readonly Screen[] }) => {
     name: label ? t(label) : (names.get(text) ?? text),
   }));
   return (
-    <nav className={css.crumbs} aria-label={t('shell.breadcrumb')}>
+    <nav className={`fill ${css.crumbs}`} aria-label={t('shell.breadcrumb')}>
       <ol>
         {crumbs.map(({ name, href }, index) => (
           <li key={name} aria-current={index === crumbs.length - 1 ? 'page' : undefined}>

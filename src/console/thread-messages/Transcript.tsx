@@ -5,6 +5,7 @@ import { Message as ChatMessage } from '../chat/Message.tsx';
 import { useMayInvoke } from '../data/identity.ts';
 import { IconButton } from '../design/Button.tsx';
 import { Chip } from '../design/Chip.tsx';
+import { PlacedRows } from '../design/PlacedRows.tsx';
 import { Ago } from '../design/Time.tsx';
 import forkTexts from '../fork/texts.json' with { type: 'json' };
 import { useTexts } from '../i18n/locale.ts';
@@ -93,20 +94,14 @@ export const Sheet = (props: {
   const { view, above, placeOf, onFork } = props;
   const { rows, virtual } = view;
   return (
-    <ol className="sheet" style={{ height: virtual.getTotalSize() }} data-testid={props.testId}>
-      {virtual.getVirtualItems().map(({ index, start, key }) => {
+    <PlacedRows virtual={virtual} testId={props.testId} rowLook={css.placed}>
+      {(index) => {
         const row = rows[index];
         if (!row) return null;
         const { said } = row;
         const canFork = mayInvoke && (said.role === 'user' || said.role === 'assistant');
         return (
-          <li
-            key={key}
-            ref={virtual.measureElement}
-            data-index={index}
-            className={css.placed}
-            style={{ transform: `translateY(${start}px)` }}
-          >
+          <>
             {above?.(said, rows[index - 1]?.said)}
             <OneRow
               row={row}
@@ -117,9 +112,9 @@ export const Sheet = (props: {
                 )
               }
             />
-          </li>
+          </>
         );
-      })}
-    </ol>
+      }}
+    </PlacedRows>
   );
 };

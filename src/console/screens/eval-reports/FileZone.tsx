@@ -40,7 +40,7 @@ export const FileZone = (props: {
   const { kind, opened, share } = props;
   return (
     <section
-      className={`stack ${css.zone}`}
+      className={`card stack ${css.zone}`}
       aria-label={t(kind)}
       data-over={isOver || undefined}
       onDragOver={(event) => {

@@ -113,7 +113,7 @@ export const SentDecisions = ({ tickets }: { tickets: readonly Open[] }) => {
       <ul>
         {all.map(({ open, outcome, at }) => (
           <li key={open.key} className={css.item}>
-            <button type="button" className={css.row} onClick={() => setQuery({ sent: open.key })}>
+            <button type="button" className="double" onClick={() => setQuery({ sent: open.key })}>
               <TicketLines open={open}>
                 <Did outcome={outcome} />
                 <Ago at={at} />

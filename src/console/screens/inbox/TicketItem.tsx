@@ -68,7 +68,7 @@ export const TicketItem = (props: {
       }}
       onKeyDown={onKeyDown}
     >
-      <button type="button" className={css.row} onClick={onSelect}>
+      <button type="button" className="double" onClick={onSelect}>
         <TicketLines open={open} isLate={props.isLate}>
           {props.isAgain && <Chip tone="warn">{t('again')}</Chip>}
           {outcome === undefined ? <Ago at={ticket.updated_at} /> : <Did outcome={outcome} />}

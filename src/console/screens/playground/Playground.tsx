@@ -56,7 +56,7 @@ export default function Playground() {
   const [isCodeOpen, setCodeOpen] = useState(false);
   const options = [...new Set([agentId, ...place.agents])].sort();
   return (
-    <div className={css.screen}>
+    <div className={`column ${css.screen}`}>
       <header className={`row fixed ${css.head}`}>
         <h1>{t('title')}</h1>
         <FilterSelect
@@ -72,7 +72,7 @@ export default function Playground() {
           {t('new')}
         </Button>
       </header>
-      <div className={css.columns} data-chart={chart[0] || undefined}>
+      <div className={`columns ${css.columns}`} data-chart={chart[0] || undefined}>
         <RecentThreads threadId={threadId} onOpen={place.open} />
         <Talk
           key={threadId}

@@ -4,6 +4,7 @@ import { Chip, type Tone } from '../../design/Chip.tsx';
 import { FilterSelect } from '../../design/Field.tsx';
 import { Json } from '../../design/Json.tsx';
 import { EmptyState, Notice } from '../../design/Notice.tsx';
+import { PlacedRows } from '../../design/PlacedRows.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import type { LogEvent } from '../../event-log/event.ts';
 import type { Followed } from '../../event-log/follow.ts';
@@ -50,10 +51,11 @@ export const Events = (props: { log: Followed; at: number | undefined; onGo: (at
     [events, words, kind],
   );
   const frame = useRef<HTMLElement>(null);
-  const virtual = useVirtualizer({
+  const virtual = useVirtualizer<HTMLElement, Element>({
     count: found.length,
     getScrollElement: () => frame.current,
     estimateSize: () => ROW,
+    getItemKey: (place) => found[place]?.event.event_id ?? place,
     overscan: 12,
   });
   const chosen = at === undefined ? undefined : events[at - 1];
@@ -79,17 +81,15 @@ export const Events = (props: { log: Followed; at: number | undefined; onGo: (at
         <EmptyState title={t('events.none')}>{null}</EmptyState>
       )}
       <Scroller ref={frame} label={t('tab.events')} className={css.frame}>
-        <div className="sheet" style={{ height: virtual.getTotalSize() }}>
-          {virtual.getVirtualItems().map(({ index: place, start }) => {
+        <PlacedRows virtual={virtual}>
+          {(place) => {
             const each = found[place];
             if (!each) return null;
             const { event } = each;
             return (
               <button
-                key={event.event_id}
                 type="button"
                 className={`item ${css.event}`}
-                style={{ transform: `translateY(${start}px)` }}
                 aria-current={each.at === at ? 'step' : undefined}
                 onClick={() => onGo(each.at)}
               >
@@ -101,8 +101,8 @@ export const Events = (props: { log: Followed; at: number | undefined; onGo: (at
                 <span className="small mono cut">{gistOf(event)}</span>
               </button>
             );
-          })}
-        </div>
+          }}
+        </PlacedRows>
       </Scroller>
       {chosen && (
         <div className="ruled inset">

@@ -3,6 +3,7 @@ import { useMemo, useRef } from 'react';
 import { Button } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
 import { EmptyState } from '../../design/Notice.tsx';
+import { PlacedRows } from '../../design/PlacedRows.tsx';
 import { Scroller } from '../../design/Scroller.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { useTexts } from '../../i18n/locale.ts';
@@ -37,7 +38,7 @@ const Row = ({ actor, words, onOpen }: RowProps) => {
   return (
     <button
       type="button"
-      className={css.actor}
+      className={`double ${css.actor}`}
       data-testid={`actor-${actor.id}`}
       data-ended={actor.hasEnded || undefined}
       onClick={() => onOpen(actor.id)}
@@ -49,7 +50,7 @@ const Row = ({ actor, words, onOpen }: RowProps) => {
       >
         {words?.words ?? shortId(actor.id)}
       </span>
-      <span className={`quiet ${css.actorFacts}`}>
+      <span className="row nowrap quiet">
         {words && <span className={`cut ${css.actorAgent}`}>{words.agent}</span>}
         <span className="soft mono cut fill">{actor.state.join(' ')}</span>
         {actor.isAtRest && <Chip tone="warn">{t('actor.atRest')}</Chip>}
@@ -74,10 +75,11 @@ export const ActorList = (props: {
   const { actors, q, state, words } = props;
   const rows = useMemo(() => matching(actors, { q, state, words }), [actors, q, state, words]);
   const isAll = q === '' && state === undefined;
-  const virtual = useVirtualizer({
+  const virtual = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
     getScrollElement: () => frame.current,
     estimateSize: () => ROW,
+    getItemKey: (index) => rows[index]?.id ?? index,
     overscan: 8,
   });
   return (
@@ -97,18 +99,12 @@ export const ActorList = (props: {
         <EmptyState title={t(isAll ? 'list.none' : 'list.noMatch')}>{isAll && t('list.noneText')}</EmptyState>
       ) : (
         <Scroller ref={frame} label={t('list.title')} className={`scrolls ${css.actors}`}>
-          <div className="sheet" style={{ height: virtual.getTotalSize() }}>
-            {virtual.getVirtualItems().map(({ index, start }) => {
+          <PlacedRows virtual={virtual}>
+            {(index) => {
               const actor = rows[index];
-              return (
-                actor && (
-                  <div key={actor.id} className={css.slot} style={{ transform: `translateY(${start}px)` }}>
-                    <Row actor={actor} words={words.get(actor.id)} onOpen={props.onOpen} />
-                  </div>
-                )
-              );
-            })}
-          </div>
+              return actor && <Row actor={actor} words={words.get(actor.id)} onOpen={props.onOpen} />;
+            }}
+          </PlacedRows>
         </Scroller>
       )}
     </>

@@ -225,8 +225,8 @@ export const Wall = (props: WallProps) => {
   const onOpen = (id: string | undefined): void => setQuery({ actor: id });
   const shown: Shown = { feed, known, actor, at, words, isRun, onOpen };
   return (
-    <div className={css.screen}>
-      <header className={`row spread ${css.head}`}>
+    <div className={`column ${css.screen}`}>
+      <header className={`row nowrap spread ${css.head}`}>
         <div>
           <h1>
             <code>{name}</code>
@@ -235,7 +235,7 @@ export const Wall = (props: WallProps) => {
         </div>
         <FeedChip state={known.state} />
       </header>
-      <div className={css.columns}>
+      <div className={`columns ${css.columns}`}>
         <div className={`card column clip ${css.chart}`}>
           {charts?.levels.length ? (
             <WallChart name={name} levels={charts.levels} shown={shown} />

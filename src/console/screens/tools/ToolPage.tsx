@@ -210,7 +210,7 @@ const Whole = ({ tool }: { tool: Definition }) => {
         </>
       }
     >
-      <div className={css.columns}>
+      <div className={`aside ${css.columns}`}>
         <TryIt key={id} tool={tool} agents={callers} />
         <div className="stack" data-wide>
           <Card title={t('column.description')}>
