@@ -55,14 +55,7 @@ const UserMenu = ({ who, user }: { who: Identity; user: string }) => {
   const isScreen = useIsScreen();
   const { tone } = useStatus();
   const name = who.name ?? user;
-  const leave = async (): Promise<void> => {
-    try {
-      await signOut(who);
-      go('/sign-in');
-    } catch (error) {
-      toastError(error);
-    }
-  };
+  const leave = (): void => void signOut(who).then(() => go('/sign-in'), toastError);
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -80,7 +73,7 @@ const UserMenu = ({ who, user }: { who: Identity; user: string }) => {
             {t(`account.to.${place}`)}
           </Menu.Item>
         ))}
-        <Menu.Item onClick={() => void leave()}>{t('account.signOut')}</Menu.Item>
+        <Menu.Item onClick={leave}>{t('account.signOut')}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { anyObject } from '../../data/guard.ts';
 import { invalidate, useResource } from '../../data/queries.ts';
@@ -9,7 +8,8 @@ import { Button } from '../../design/Button.tsx';
 import { ConfirmDialog } from '../../design/Dialog.tsx';
 import { Diff } from '../../design/Diff.tsx';
 import { Notice } from '../../design/Notice.tsx';
-import { toast, toastError } from '../../feedback/toasts.ts';
+import { toast } from '../../feedback/toasts.ts';
+import { useWork } from '../../feedback/use-work.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { type AuditEvent, placeOf, restorable, unmirrored } from './audit-event.ts';
 import texts from './texts.json' with { type: 'json' };
@@ -50,21 +50,19 @@ const Confirm = (props: {
 /** Says that the stored entry is not live, and publishes it. */
 export const Pending = ({ place, onDone }: { place: Place; onDone: () => void }) => {
   const t = useTexts(texts);
-  const write = useMutation({
+  const [isBusy, run] = useWork();
+  const write = async (): Promise<void> => {
     // The log contains only namespaces of the service.
-    mutationFn: () => publish(place.namespace as Namespace, place.id),
-    onSuccess: () => {
-      toast('success', t('restore.published', { id: place.id }));
-      onDone();
-    },
-    onError: toastError,
-  });
+    await publish(place.namespace as Namespace, place.id);
+    toast('success', t('restore.published', { id: place.id }));
+    onDone();
+  };
   return (
     <Notice
       tone="warn"
       title={t('restore.pending')}
       actions={
-        <Button small tone="primary" disabled={write.isPending} onClick={() => write.mutate()}>
+        <Button small tone="primary" disabled={isBusy} onClick={() => run(write)}>
           {t('restore.publish')}
         </Button>
       }
@@ -89,19 +87,14 @@ export const Restore = (props: RestoreProps) => {
   const { event, what = event.resource, small, onRestored } = props;
   const [state, setState] = useState<'idle' | 'asks' | 'pending'>('idle');
   const place = placeOf(event.resource);
-  const restore = useMutation({
-    mutationFn: ({ namespace, id }: Place) => restoreVersion(namespace, id, event.id),
-    onSuccess: () => {
-      toast('success', t('restore.done', { resource: what, version: event.id.slice(0, 8) }));
-      invalidate('/v1/audit-log', `/v1/config/${place?.namespace}`);
-      setState(onRestored ? 'idle' : 'pending');
-      onRestored?.();
-    },
-    onError: (error) => {
-      toastError(error);
-      setState('idle');
-    },
-  });
+  const [isBusy, run] = useWork();
+  const restore = async ({ namespace, id }: Place): Promise<void> => {
+    await restoreVersion(namespace, id, event.id).finally(() => setState('idle'));
+    toast('success', t('restore.done', { resource: what, version: event.id.slice(0, 8) }));
+    invalidate('/v1/audit-log', `/v1/config/${namespace}`);
+    if (onRestored) onRestored();
+    else setState('pending');
+  };
   if (!place || !restorable(event)) return null;
   if (state === 'pending') return <Pending place={place} onDone={() => setState('idle')} />;
   return (
@@ -118,8 +111,8 @@ export const Restore = (props: RestoreProps) => {
         <Confirm
           event={event}
           place={place}
-          busy={restore.isPending}
-          onConfirm={() => restore.mutate(place)}
+          busy={isBusy}
+          onConfirm={() => run(() => restore(place))}
           onClose={() => setState('idle')}
         />
       )}

@@ -7,7 +7,8 @@ import { TextField } from '../../design/Inputs.tsx';
 import { Facts } from '../../design/Layout.tsx';
 import { Ago } from '../../design/Time.tsx';
 import { WholeJson } from '../../design/WholeJson.tsx';
-import { toast, toastError } from '../../feedback/toasts.ts';
+import { toast } from '../../feedback/toasts.ts';
+import { useWork } from '../../feedback/use-work.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
 import { runsChanged, sendInput } from '../../run-records/control.ts';
@@ -28,18 +29,11 @@ const Correction = (props: { open: Open; isWaiting: boolean; onClose: () => void
   const t = useTexts(texts);
   const { open, isWaiting, onClose } = props;
   const [said, say] = useState(t('correct.usual', { tool: open.ticket.tool_name }));
-  const [busy, setBusy] = useState(false);
+  const [isBusy, run] = useWork();
   const send = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await sendInput(open.runId, said, 'live_then_queue');
-      toast('success', t('correct.done'));
-      onClose();
-    } catch (error) {
-      toastError(error);
-      setBusy(false);
-    }
-    runsChanged();
+    await sendInput(open.runId, said, 'live_then_queue').finally(runsChanged);
+    toast('success', t('correct.done'));
+    onClose();
   };
   return (
     <>
@@ -54,7 +48,7 @@ const Correction = (props: { open: Open; isWaiting: boolean; onClose: () => void
         <Button data-autofocus onClick={onClose}>
           {t('close')}
         </Button>
-        <Button tone="primary" disabled={busy || isWaiting || said.trim() === ''} onClick={() => void send()}>
+        <Button tone="primary" disabled={isBusy || isWaiting || said.trim() === ''} onClick={() => run(send)}>
           {t('correct.send')}
         </Button>
       </DialogActions>
