@@ -32,43 +32,31 @@ export const KEYS = {
   draft: `${PREFIX}.admin.draft`,
 } as const;
 
-/** Also null where the browser stores nothing for this page. */
-export const readKey = (key: string): string | null => {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-};
+/** The storage is looked up with each access, because that already fails where the browser stores nothing. */
+const accessTo = (storage: () => Storage) => ({
+  /** Also null where the browser stores nothing for this page. */
+  read: (key: string): string | null => {
+    try {
+      return storage().getItem(key);
+    } catch {
+      return null;
+    }
+  },
+  /** @param value null removes the key */
+  write: (key: string, value: string | null): void => {
+    try {
+      if (value === null) storage().removeItem(key);
+      else storage().setItem(key, value);
+    } catch {
+      // The browser stores nothing; the value stays correct until the page is closed.
+    }
+  },
+});
 
-/** @param value null removes the key */
-export const writeKey = (key: string, value: string | null): void => {
-  try {
-    if (value === null) localStorage.removeItem(key);
-    else localStorage.setItem(key, value);
-  } catch {
-    // The browser stores nothing; the value stays correct until the page is closed.
-  }
-};
+export const { read: readKey, write: writeKey } = accessTo(() => localStorage);
 
-/** A value that only this tab has, until it is closed. */
-export const readOfTab = (key: string): string | null => {
-  try {
-    return sessionStorage.getItem(key);
-  } catch {
-    return null;
-  }
-};
-
-/** @param value null removes the key */
-export const writeOfTab = (key: string, value: string | null): void => {
-  try {
-    if (value === null) sessionStorage.removeItem(key);
-    else sessionStorage.setItem(key, value);
-  } catch {
-    // The browser stores nothing; the value stays correct until the page is closed.
-  }
-};
+/** Values that only this tab has, until it is closed. */
+export const { read: readOfTab, write: writeOfTab } = accessTo(() => sessionStorage);
 
 export const readJson = (key: string): unknown => {
   try {
