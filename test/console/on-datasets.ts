@@ -152,7 +152,7 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
 
   t.test('asks before discarding a description and keeps it after a conflict', async (t) => {
     await call('POST', '/v1/eval/datasets', { id: 'told', spec: { description: 'As it was', fixtures: [] } });
-    const { page, go } = await house.visit(t, { noisy: true });
+    const { page, go, rest } = await house.visit(t, { noisy: true });
     await go('/datasets/told');
     const description = page.getByLabel('Description');
     await description.fill('Mine');
@@ -171,6 +171,7 @@ export const onDatasets = async (t: Test, house: House): Promise<void> => {
     });
     await button(page, 'Discard my change').click();
     await again;
+    await rest();
     t.equal(await description.inputValue(), 'Mine');
     await button(page, 'Save').click();
     await toast(page, 'Dataset "told" saved');
