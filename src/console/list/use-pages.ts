@@ -46,15 +46,17 @@ export const usePages = <Row>(source: Paged<Row>): Pages<Row> => {
     const pages = withHead(loaded, await readRows(source, START), idOf);
     client.setQueryData(queryKey, { pages, pageParams: pages.map(() => START) });
   };
+  // Rows and their page are deferred together, so that a list is not taken to be empty while its first rows are.
+  const data = useDeferredValue(found.data);
   // A row that changed between the reads of two pages may be in both.
   const rows = useMemo(() => {
-    const all = found.data?.pages.flatMap(({ items }) => items) ?? [];
+    const all = data?.pages.flatMap(({ items }) => items) ?? [];
     return [...new Map(all.map((row) => [idOf(row), row])).values()];
-  }, [found.data, idOf]);
-  const last = found.data?.pages.at(-1);
+  }, [data, idOf]);
+  const last = data?.pages.at(-1);
   return {
     idOf,
-    rows: useDeferredValue(rows),
+    rows,
     last,
     total:
       last?.total !== undefined && (last.searched ?? rows.length) === rows.length
