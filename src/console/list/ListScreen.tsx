@@ -73,8 +73,9 @@ export type ListScreenProps<Row, K extends string> = Omit<
   texts: Texts<K>;
   /** Keeps its identity while the columns are the same. */
   columns: ColumnsOf<Row, K>;
-  menu?: (row: Row) => readonly RowItem[];
-  bulk?: readonly RowsAction<Row>[];
+  /** Items that do not apply to a row, and actions that are not allowed, are false. */
+  menu?: (row: Row) => readonly (RowItem | false)[];
+  bulk?: readonly (RowsAction<Row> | false)[];
   filters?: (t: Say<K>) => readonly Filter[];
   controls?: ReactNode;
   /** Number in the title, by default that of the rows. */
@@ -106,22 +107,24 @@ const useFitting = <Row,>(columns: readonly Column<Row>[]): readonly Column<Row>
 
 /** The actions with functions that open their dialogs, and the open dialog. */
 const useDialogs = <Row,>(
-  menu: ((row: Row) => readonly RowItem[]) | undefined,
-  bulk: readonly RowsAction<Row>[] | undefined,
+  menu: ((row: Row) => readonly (RowItem | false)[]) | undefined,
+  bulk: readonly (RowsAction<Row> | false)[] = [],
 ) => {
   const [opened, open] = useState<{ dialog: Opened }>();
   return {
     menu:
       menu &&
-      ((row: Row) => menu(row).map((item) => ('dialog' in item ? { ...item, act: () => open(item) } : item))),
-    bulk: bulk?.map((action) =>
-      'dialog' in action
-        ? {
-            ...action,
-            run: (rows: readonly Row[]) => open({ dialog: (close) => action.dialog(rows, close) }),
-          }
-        : action,
-    ),
+      ((row: Row) =>
+        menu(row)
+          .filter((item) => item !== false)
+          .map((item) => ('dialog' in item ? { ...item, act: () => open(item) } : item))),
+    bulk: bulk
+      .filter((action) => action !== false)
+      .map((action) => {
+        if (!('dialog' in action)) return action;
+        const { dialog } = action;
+        return { ...action, run: (rows: readonly Row[]) => open({ dialog: (close) => dialog(rows, close) }) };
+      }),
     dialog: opened?.dialog(() => open(undefined)),
   };
 };

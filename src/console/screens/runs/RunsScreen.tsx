@@ -153,20 +153,17 @@ export default function Runs() {
   const { pages, isRanked } = useRuns(isLive);
   const usual = usualSort(address);
   const mayInvoke = useMayInvoke();
-  const menu = (run: Run): RowItem[] => [
+  const menu = (run: Run): (RowItem | false)[] => [
     { label: t('common.openRun'), icon: 'runs', act: runHref(run.run_id) },
     { label: t('common.openThread'), icon: 'threads', act: threadHref(run.thread_id) },
-    ...(mayInvoke && isOpen(run)
-      ? [
-          {
-            label: t('common.cancelRun'),
-            icon: 'stop' as const,
-            tone: 'danger' as const,
-            testId: 'run-cancel',
-            dialog: (close: () => void) => <CancelDialog runs={[run]} onClose={close} />,
-          },
-        ]
-      : []),
+    mayInvoke &&
+      isOpen(run) && {
+        label: t('common.cancelRun'),
+        icon: 'stop',
+        tone: 'danger',
+        testId: 'run-cancel',
+        dialog: (close) => <CancelDialog runs={[run]} onClose={close} />,
+      },
   ];
   return (
     <ListScreen
@@ -180,18 +177,14 @@ export default function Runs() {
       filterBy={useFilters()}
       tools={<LiveSwitch isLive={isLive} onChange={setLive} />}
       menu={menu}
-      bulk={
-        mayInvoke
-          ? [
-              {
-                label: t('cancel.many'),
-                icon: 'stop',
-                tone: 'danger',
-                dialog: (runs, close) => <CancelDialog runs={runs} onClose={close} />,
-              },
-            ]
-          : []
-      }
+      bulk={[
+        mayInvoke && {
+          label: t('cancel.many'),
+          icon: 'stop',
+          tone: 'danger',
+          dialog: (runs, close) => <CancelDialog runs={runs} onClose={close} />,
+        },
+      ]}
       empty={
         tabOf(address) !== undefined && <EmptyState title={t('none.title')}>{t('none.text')}</EmptyState>
       }

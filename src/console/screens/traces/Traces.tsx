@@ -136,9 +136,9 @@ export default function Traces() {
   const compare = ([one, other]: readonly JoinedTrace[]): void => {
     if (one && other) go(`${traceHref(one.run_id)}?with=${encodeURIComponent(other.run_id)}`);
   };
-  const menu = (trace: JoinedTrace): RowItem[] => [
+  const menu = (trace: JoinedTrace): (RowItem | false)[] => [
     { label: t('menu.trace'), icon: 'traces', act: traceHref(trace.run_id) },
-    ...(trace.run ? [{ label: t('common.openRun'), icon: 'runs' as const, act: runHref(trace.run_id) }] : []),
+    trace.run !== undefined && { label: t('common.openRun'), icon: 'runs', act: runHref(trace.run_id) },
     {
       label: t('menu.fixture'),
       icon: 'datasets',
