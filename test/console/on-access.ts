@@ -76,6 +76,9 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
     t.notMatch(said.join('\n'), key);
     await page.waitForFunction(`document.activeElement?.textContent === 'New API key'`);
     t.match((await call('GET', '/v1/users/ci-bot')).body, { kind: 'service', grants: ['member'] });
+    await button(page, 'New API key').first().click();
+    await dialog.locator('datalist option[value="ci-bot"]').waitFor({ state: 'attached' });
+    await page.keyboard.press('Escape');
     t.match((await call('GET', '/v1/keys?user=ci-bot')).body, {
       total: 1,
       items: [{ name: 'ci', grants: ['invoke:default'] }],
@@ -156,6 +159,19 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
       name: 'Alice',
       grants: ['member', 'configure:mcp-servers'],
     });
+  });
+
+  t.test('reports at its field why an account cannot be connected', async (t) => {
+    const { page, go } = await house.visit(t, { noisy: true });
+    await go('/connections?connect=1');
+    const dialog = page.getByRole('dialog', { name: 'Connect an account' });
+    t.ok(await button(page, 'Continue').isDisabled(), 'without a server');
+    const server = dialog.getByLabel('MCP server');
+    await server.fill('nowhere');
+    await button(page, 'Continue').click();
+    await dialog.locator('input[aria-invalid="true"]').waitFor();
+    await server.fill('elsewhere');
+    t.equal(await dialog.locator('[aria-invalid="true"]').count(), 0);
   });
 
   t.test('gives a user a key, disables it, signs it out and deletes it', async (t) => {

@@ -6,7 +6,7 @@ import { toast } from '../feedback/toasts.ts';
 import { RequestDialog } from '../fixtures/RequestDialog.tsx';
 import { useTexts } from '../i18n/locale.ts';
 import type { Texts, Values } from '../i18n/texts.ts';
-import type { Widgets, Words } from '../schema-form/context.ts';
+import type { Words } from '../schema-form/context.ts';
 import { wordsFrom } from '../schema-form/hints.ts';
 import type { SchemaFormProps } from '../schema-form/SchemaForm.tsx';
 import { GrantsField } from './GrantsField.tsx';
@@ -40,7 +40,6 @@ export const AccessForm = <Of extends string>(
     /** The key of the text of a field, unless `words` has it. */
     keyOf: (place: string) => string;
     words?: Words;
-    widgets?: Widgets;
     notice?: ReactNode;
     start: JsonObject;
     /** The fields that messages of the service concern. */
@@ -71,7 +70,7 @@ export const AccessForm = <Of extends string>(
       notice={props.notice}
       schema={props.schema}
       ui={{ ...UI, ...props.ui }}
-      widgets={{ ...WIDGETS, ...props.widgets }}
+      widgets={WIDGETS}
       words={(place) => words?.(place) ?? own(place)}
       value={draft}
       onChange={setDraft}

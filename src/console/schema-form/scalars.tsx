@@ -1,4 +1,4 @@
-import { type ChangeEvent, useState } from 'react';
+import { type ChangeEvent, useId, useState } from 'react';
 import { isSecretKey } from '../data/redaction.ts';
 import { CountField } from '../design/CountField.tsx';
 import { CheckField, Field } from '../design/Field.tsx';
@@ -40,7 +40,20 @@ const isSecret = ({ ui, seen, path }: SeenProps): boolean =>
   seen.schema.writeOnly === true ||
   isSecretKey(path.split('.').at(-1) ?? '');
 
-/** A stored secret is never shown. A typed value replaces it. */
+/** The suggested values of a text, with their names. */
+const Suggestions = ({ id, ui }: { id: string; ui: SeenProps['ui'] }) => (
+  <datalist id={id}>
+    {listIn(ui, 'ui:suggestions').map((each, index) => (
+      <option key={String(each)} value={String(each)}>
+        {listIn(ui, 'ui:enumNames')[index]?.toString()}
+      </option>
+    ))}
+  </datalist>
+);
+
+/**
+ * A text, with the values of `ui:suggestions` as suggestions. A stored secret is never shown; a typed value replaces it.
+ */
 export const TextNode = (props: SeenProps) => {
   const t = useTexts(texts);
   const field = useFieldProps(props);
@@ -49,6 +62,8 @@ export const TextNode = (props: SeenProps) => {
   const secret = isSecret(props);
   const [typed, type] = useState<string>();
   const text = typeof value === 'string' ? value : '';
+  const isSuggested = 'ui:suggestions' in ui;
+  const list = useId();
   // A secret that was set from outside was not typed and must stay hidden.
   const isHidden = secret && text !== '' && typed !== value;
   const shared = {
@@ -66,13 +81,17 @@ export const TextNode = (props: SeenProps) => {
         LONG.has(textIn(ui, 'ui:widget') ?? '') ? (
           <textarea {...control} {...shared} rows={rowsOf(props)} />
         ) : (
-          <input
-            {...control}
-            {...shared}
-            type={secret ? 'password' : (TYPES[String(format)] ?? 'text')}
-            autoComplete="off"
-            spellCheck={false}
-          />
+          <>
+            <input
+              {...control}
+              {...shared}
+              type={secret ? 'password' : (TYPES[String(format)] ?? 'text')}
+              autoComplete="off"
+              spellCheck={false}
+              {...(isSuggested && { list })}
+            />
+            {isSuggested && <Suggestions id={list} ui={ui} />}
+          </>
         )
       }
     </Field>

@@ -1,12 +1,14 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
+import type { JsonObject } from '../../data/guard.ts';
 import { reasonOf } from '../../data/redact-text.ts';
 import { Button } from '../../design/Button.tsx';
 import { Dialog, DialogActions } from '../../design/Dialog.tsx';
-import { InputField } from '../../design/Inputs.tsx';
 import { Facts } from '../../design/Layout.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import designTexts from '../../design/texts.json' with { type: 'json' };
+import { textOf } from '../../entry/entry.ts';
 import { useAttempt } from '../../feedback/use-attempt.ts';
+import { RequestDialog } from '../../fixtures/RequestDialog.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import { type Authorization, authorize, startAuthorization } from './connection.ts';
 import texts from './texts.json' with { type: 'json' };
@@ -56,6 +58,12 @@ const Start = (props: { server: string; authorization: Authorization; onClose: (
   );
 };
 
+const SCHEMA = {
+  type: 'object',
+  required: ['server'],
+  properties: { server: { type: 'string', minLength: 1 } },
+};
+
 export const Connect = (props: {
   /** Undefined if the user chooses it. */
   server: string | undefined;
@@ -65,50 +73,42 @@ export const Connect = (props: {
   onClose: () => void;
 }) => {
   const t = useTexts(texts);
-  const own = useTexts(designTexts);
   const { onClose } = props;
-  const options = useId();
-  const [server, name] = useState(props.server ?? '');
+  const [draft, setDraft] = useState<JsonObject>({ server: props.server ?? '' });
   const [authorization, offer] = useState(props.authorization);
-  const { isBusy, error, run, stop } = useAttempt();
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (server.trim() !== '' && !isBusy) void run(async () => offer(await authorize(server.trim())));
+  const server = textOf(draft.server).trim();
+  if (authorization)
+    return (
+      <Dialog title={t('connect.title')} size={520} onClose={onClose}>
+        <Start server={server} authorization={authorization} onClose={onClose} />
+      </Dialog>
+    );
+  const begin = async (): Promise<ReadonlyMap<string, string>> => {
+    try {
+      offer(await authorize(server));
+      return new Map();
+    } catch (error) {
+      return new Map([['server', reasonOf(error)]]);
+    }
   };
   return (
-    <Dialog title={t('connect.title')} size={520} onClose={onClose}>
-      {authorization ? (
-        <Start server={server} authorization={authorization} onClose={onClose} />
-      ) : (
-        <form onSubmit={submit} className="stack" data-wide>
-          <InputField
-            label={t('column.server')}
-            hint={t('connect.serverHint')}
-            error={error === undefined ? undefined : reasonOf(error)}
-            list={options}
-            autoComplete="off"
-            spellCheck={false}
-            data-autofocus
-            readOnly={props.server !== undefined}
-            value={server}
-            onChange={(typed) => {
-              name(typed);
-              stop();
-            }}
-          />
-          <datalist id={options}>
-            {props.suggested.map((id) => (
-              <option key={id} value={id} />
-            ))}
-          </datalist>
-          <DialogActions>
-            <Button onClick={onClose}>{own('cancel')}</Button>
-            <Button type="submit" tone="primary" disabled={server.trim() === '' || isBusy}>
-              {t('connect.next')}
-            </Button>
-          </DialogActions>
-        </form>
-      )}
-    </Dialog>
+    <RequestDialog
+      title={t('connect.title')}
+      submit={t('connect.next')}
+      isOff={server === ''}
+      schema={SCHEMA}
+      ui={{
+        server: {
+          'ui:title': t('column.server'),
+          'ui:description': t('connect.serverHint'),
+          'ui:readonly': props.server !== undefined,
+          'ui:suggestions': props.suggested,
+        },
+      }}
+      value={draft}
+      onChange={setDraft}
+      onSubmit={begin}
+      onClose={onClose}
+    />
   );
 };

@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { AccessForm, type Places } from '../../access/AccessForm.tsx';
 import { ActDialog } from '../../access/ActDialog.tsx';
 import { anything, isObject, type JsonObject } from '../../data/guard.ts';
@@ -6,46 +6,17 @@ import { useResource } from '../../data/queries.ts';
 import { backendUrl, type Outgoing, pathOf, send } from '../../data/request.ts';
 import { CopyButton } from '../../design/Copy.tsx';
 import { Dialog, DialogClose } from '../../design/Dialog.tsx';
-import { InputField } from '../../design/Inputs.tsx';
 import { Notice } from '../../design/Notice.tsx';
 import { useTexts } from '../../i18n/locale.ts';
 import type { MenuItem } from '../../list/RowMenu.tsx';
 import { useIsScreen } from '../../navigation/screen-paths.ts';
-import type { SeenProps } from '../../schema-form/context.ts';
-import { changesIn, nothing } from '../../schema-form/hints.ts';
-import { useFieldProps } from '../../schema-form/scalars.tsx';
+import { changesIn } from '../../schema-form/hints.ts';
 import { accessHref } from '../access-log/access-event.ts';
 import { someUsers } from '../users/user.ts';
 import { ApiKey, CreatedKey, changedKeys, isActive, KEYS } from './key.ts';
 import texts from './texts.json' with { type: 'json' };
 
 /** Dialogs of keys: create, change, rotate and revoke. */
-
-/** A widget of the schema form for the id of a user, with suggestions if the users can be read. */
-const UserField = (props: SeenProps) => {
-  const field = useFieldProps(props);
-  const options = useId();
-  const { items = [] } = useResource(someUsers).data ?? {};
-  return (
-    <>
-      <InputField
-        {...field}
-        list={options}
-        autoComplete="off"
-        spellCheck={false}
-        value={typeof props.value === 'string' ? props.value : ''}
-        onChange={(typed) => props.onChange(typed === '' ? nothing(props, '') : typed)}
-      />
-      <datalist id={options}>
-        {items.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </datalist>
-    </>
-  );
-};
 
 const Copied = ({ label, text }: { label: string; text: string }) => (
   <section className="stack" aria-label={label}>
@@ -109,7 +80,6 @@ const ROTATION = {
 };
 
 const NEW_UI = {
-  user: { 'ui:widget': 'user' },
   new_user: {
     'ui:widget': 'optional',
     'ui:start': { kind: 'service', grants: ['member'] },
@@ -117,8 +87,6 @@ const NEW_UI = {
     grants: { 'ui:widget': 'grants' },
   },
 };
-
-const WIDGETS = { user: UserField };
 
 /** Messages about grants do not say whether those of the key or of the new user are meant. */
 const placesInNew = ({ new_user }: JsonObject): Places => [
@@ -149,15 +117,19 @@ type KeyProps = { of: ApiKey; onClose: () => void };
 
 export const NewKey = ({ user, onClose }: { user?: string | undefined; onClose: () => void }) => {
   const { make, shown } = useMaking(onClose);
+  const users = useResource(someUsers).data?.items ?? [];
   if (shown) return shown;
+  const known = {
+    'ui:suggestions': users.map(({ id }) => id),
+    'ui:enumNames': users.map(({ name = '' }) => name),
+  };
   return (
     <AccessForm
       texts={texts}
       of="new"
       keyOf={(place) => `new.${place}`}
       schema={NEW}
-      ui={NEW_UI}
-      widgets={WIDGETS}
+      ui={{ ...NEW_UI, user: known }}
       start={{ life: '90', ...(user !== undefined && { user }) }}
       places={placesInNew}
       onSend={({ life, ...rest }) =>
