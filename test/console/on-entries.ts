@@ -154,12 +154,14 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await toast(page, 'Model "twin" created');
     t.strictSame((await get('/v1/config/models/twin')).modalities, { input: ['pdf'], output: ['text'] });
     await page.getByTestId('test-model-twin').click();
+    t.match(page.url(), /[?&]test=twin/, 'the dialog has an address');
     await page.getByRole('checkbox', { name: 'default', exact: true }).check();
     await page.getByPlaceholder('Say hello').fill('Are you there?');
     await page.getByTestId('model-test-send').click();
     await page.getByTestId('model-test-response').nth(1).waitFor();
     t.match(await page.getByTestId('model-test-response').allTextContents(), [/there/, /there/]);
     await button(page, 'Close').click();
+    await page.waitForURL((url) => !url.searchParams.has('test'));
 
     await go('/model-pools?new=1');
     await page.getByLabel('Pool ID').fill('both');

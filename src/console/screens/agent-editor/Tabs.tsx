@@ -2,6 +2,7 @@ import { type ComponentType, type KeyboardEvent, lazy, Suspense, useEffect, useR
 import { type Draft, sectionOf } from '../../data/spec.ts';
 import { SkeletonRows } from '../../design/Notice.tsx';
 import { focusFirst, useReported } from '../../entry/EntryEditor.tsx';
+import { EntryFields } from '../../entry/EntryFields.tsx';
 import { toast } from '../../feedback/toasts.ts';
 import { useTexts } from '../../i18n/locale.ts';
 import { useQueryState } from '../../list/use-query-state.ts';
@@ -14,11 +15,18 @@ import texts from './texts.json' with { type: 'json' };
 
 /** The tabs of the editor. Only the content of the selected one is rendered, so that its labels are unique. */
 
+const Plugins = () => (
+  <>
+    <EntryFields fields={['plugin_ids']} />
+    <EntryFields fields={['active_hook_filter']} />
+  </>
+);
+
 const PANELS: Readonly<Record<Tab, ComponentType>> = {
   basics: Basics,
   tools: lazy(() => import('./tools/Tools.tsx')),
-  plugins: lazy(() => import('./plugins/Plugins.tsx')),
-  delegates: lazy(() => import('./references/Delegates.tsx')),
+  plugins: Plugins,
+  delegates: () => <EntryFields fields={['delegates']} />,
   advanced: lazy(() => import('./fields/Advanced.tsx')),
   history: lazy(() => import('./history/History.tsx')),
   skills: lazy(() => import('./references/Skills.tsx')),

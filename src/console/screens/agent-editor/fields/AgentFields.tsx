@@ -1,3 +1,4 @@
+import { lazy } from 'react';
 import { isObject, type JsonObject } from '../../../data/guard.ts';
 import { useResource } from '../../../data/queries.ts';
 import { idsOf } from '../../../data/records.ts';
@@ -152,13 +153,26 @@ const UI: JsonObject = {
     },
   },
   client_tools: LINES,
+  allowed_tool_patterns: { 'ui:widget': 'patterns' },
+  excluded_tool_patterns: { 'ui:widget': 'patterns' },
+  plugin_ids: { 'ui:widget': 'plugins' },
+  active_hook_filter: { 'ui:widget': 'hooks' },
+  delegates: { 'ui:widget': 'delegates' },
 };
 
 /** The fields of agents. */
 export const FIELDS: FieldsDescriptor = {
   texts: { ...settingTexts, ...texts },
   ui: UI,
-  widgets: { prompt: Prompt, model: ModelField, backend: Backend },
+  widgets: {
+    prompt: Prompt,
+    model: ModelField,
+    backend: Backend,
+    patterns: lazy(() => import('../tools/Patterns.tsx')),
+    plugins: lazy(() => import('../plugins/Plugins.tsx')),
+    hooks: lazy(() => import('../plugins/HookFilter.tsx')),
+    delegates: lazy(() => import('../references/Delegates.tsx')),
+  },
   shownOf: setFields,
   wrap: (field, content) => <Resettable field={field}>{content}</Resettable>,
 };

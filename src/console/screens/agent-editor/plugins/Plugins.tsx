@@ -11,13 +11,12 @@ import { Icon } from '../../../design/Icon.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { useQueryState } from '../../../list/use-query-state.ts';
-import { unreadAt } from '../../../schema-form/context.ts';
+import { type SeenProps, unreadAt, useForm } from '../../../schema-form/context.ts';
 import { wordsFrom } from '../../../schema-form/hints.ts';
 import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
 import { textsOf, withSection } from '../draft.ts';
 import { Resettable } from '../Resettable.tsx';
-import { HookFilter } from './HookFilter.tsx';
 import { type Settings, settingsOf, stateOf, switched } from './plugin-settings.ts';
 import { Section } from './Section.tsx';
 import texts from './texts.json' with { type: 'json' };
@@ -117,31 +116,27 @@ const Row = ({ plugin, count }: { plugin: Plugin; count: number }) => {
   );
 };
 
-export default function Plugins() {
+/** A widget for the enabled plugins, which also changes their settings. */
+export default function Plugins({ path, value }: SeenProps) {
   const t = useTexts(texts);
-  const { form, capabilities } = useAgent();
-  const { draft, errors } = form;
+  const { capabilities } = useAgent();
+  const { errors } = useForm();
   const counts = useCounts();
-  const on = textsOf(draft.plugin_ids);
+  const on = textsOf(value);
   const { plugins } = capabilities;
   const gone = on.filter((id) => plugins.every((plugin) => plugin.id !== id));
   const rows = [...plugins, ...gone.map((id) => ({ id, description: '', config_schemas: [] }))];
-  const error = errors.get('plugin_ids') ?? errors.get('sections');
+  const error = errors.get(path) ?? errors.get('sections');
   return (
-    <>
-      <Resettable field="plugin_ids">
-        <Resettable field="sections">
-          <Card title={t('title')} note={t('title.count', { on: on.length, all: plugins.length })} flush>
-            <ul className="divided">
-              {rows.map((plugin) => (
-                <Row key={plugin.id} plugin={plugin} count={counts.get(plugin.id) ?? 0} />
-              ))}
-            </ul>
-            {error && <p className="quiet bad">{error}</p>}
-          </Card>
-        </Resettable>
-      </Resettable>
-      <HookFilter />
-    </>
+    <Resettable field="sections">
+      <Card title={t('title')} note={t('title.count', { on: on.length, all: plugins.length })} flush>
+        <ul className="divided">
+          {rows.map((plugin) => (
+            <Row key={plugin.id} plugin={plugin} count={counts.get(plugin.id) ?? 0} />
+          ))}
+        </ul>
+        {error && <p className="quiet bad">{error}</p>}
+      </Card>
+    </Resettable>
   );
 }

@@ -8,11 +8,11 @@ import { controlLook } from '../../../design/Field.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { EmptyState, Notice } from '../../../design/Notice.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
+import { type SeenProps, useForm } from '../../../schema-form/context.ts';
 import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
 import { textsOf } from '../draft.ts';
 import { Picks, picked } from '../Picks.tsx';
-import { Resettable } from '../Resettable.tsx';
 import { cycleThrough } from './references.ts';
 import texts from './texts.json' with { type: 'json' };
 
@@ -21,17 +21,18 @@ const AGENTS = recordsOf(
   object({ id: text, description: optional(text), delegates: withDefault(list(text), []) }),
 );
 
-/** Other agents that this one may call as tools. */
-export default function Delegates() {
+/** A widget for the other agents that this one may call as tools. */
+export default function Delegates({ path, value, onChange }: SeenProps) {
   const t = useTexts(texts);
   const { form, capabilities } = useAgent();
-  const { draft, set, errors } = form;
+  const { draft } = form;
+  const error = useForm().errors.get(path);
   const isOffered = useIsOffered();
   const [search, find] = useState('');
   const records = useResource(AGENTS).data;
   const about = useMemo(() => new Map(records?.map((agent) => [agent.id, agent.description])), [records]);
   const others = useMemo(() => new Map(records?.map(({ id, delegates }) => [id, delegates])), [records]);
-  const chosen = textsOf(draft.delegates);
+  const chosen = textsOf(value);
   const cycle = cycleThrough(draft.id, chosen, others);
   const gone = chosen.filter((id) => !capabilities.agents.includes(id));
   const offered = capabilities.agents.filter(
@@ -52,33 +53,31 @@ export default function Delegates() {
     }));
   return (
     <>
-      {errors.has('delegates') && <Notice tone="error" title={errors.get('delegates') ?? ''} />}
+      {error !== undefined && <Notice tone="error" title={error} />}
       {cycle && (
         <Notice tone="warn" title={t('cycle')}>
           <span className="mono">{cycle.join(' → ')}</span>
         </Notice>
       )}
-      <Resettable field="delegates">
-        <Card
-          title={t('delegates')}
-          note={t('delegates.count', { count: chosen.length })}
-          flush
-          actions={
-            <input
-              type="search"
-              className={`${controlLook} ${css.search}`}
-              placeholder={t('search')}
-              aria-label={t('search')}
-              value={search}
-              onChange={({ target }) => find(target.value)}
-            />
-          }
-        >
-          <p className="soft inset">{t('delegates.text')}</p>
-          {ids.length === 0 && <EmptyState title={t('delegates.none')} />}
-          <Picks picks={picks} onPick={(id, isPicked) => set({ delegates: picked(chosen, id, isPicked) })} />
-        </Card>
-      </Resettable>
+      <Card
+        title={t('delegates')}
+        note={t('delegates.count', { count: chosen.length })}
+        flush
+        actions={
+          <input
+            type="search"
+            className={`${controlLook} ${css.search}`}
+            placeholder={t('search')}
+            aria-label={t('search')}
+            value={search}
+            onChange={({ target }) => find(target.value)}
+          />
+        }
+      >
+        <p className="soft inset">{t('delegates.text')}</p>
+        {ids.length === 0 && <EmptyState title={t('delegates.none')} />}
+        <Picks picks={picks} onPick={(id, isPicked) => onChange(picked(chosen, id, isPicked))} />
+      </Card>
     </>
   );
 }

@@ -1,31 +1,24 @@
 import { useState } from 'react';
-import type { Tool } from '../../../data/resources.ts';
+import { useResource } from '../../../data/queries.ts';
+import { idsOf } from '../../../data/records.ts';
 import { Button, IconButton } from '../../../design/Button.tsx';
 import { InputField } from '../../../design/Inputs.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
+import { type SeenProps, useForm } from '../../../schema-form/context.ts';
 import css from '../AgentEditor.module.css';
+import { useAgent } from '../agent-form.ts';
 import { isToolPattern } from '../problems.ts';
-import { matchesOf, type Selection, type Side, withPattern } from './selection.ts';
+import { FIELDS, fieldsOf, matchesOf, type Selection, selectionOf, withPattern } from './selection.ts';
 import texts from './texts.json' with { type: 'json' };
 
 const MOST_SHOWN = 3;
 const EXAMPLE = 'get_*';
 
-type PatternsProps = {
-  side: Side;
-  tools: readonly Tool[];
-  servers: readonly string[];
-  selection: Selection;
-  error: string | undefined;
-  onChange: (selection: Selection) => void;
-};
+type PatternProps = { pattern: string; found: readonly string[]; onRemove: () => void };
 
-const Pattern = ({ pattern, ...props }: PatternsProps & { pattern: string }) => {
+const Pattern = ({ pattern, found, onRemove }: PatternProps) => {
   const t = useTexts(texts);
-  const { selection, onChange } = props;
-  const ids = props.tools.map(({ id }) => id);
-  const found = matchesOf(pattern, ids, props.servers);
   const first = found.slice(0, MOST_SHOWN).join(', ');
   return (
     <li className={css.pattern}>
@@ -34,22 +27,22 @@ const Pattern = ({ pattern, ...props }: PatternsProps & { pattern: string }) => 
         {t('pattern.matches', { count: found.length })}
         {first !== '' && ` · ${first}${found.length > MOST_SHOWN ? '…' : ''}`}
       </span>
-      <IconButton
-        small
-        icon="trash"
-        label={t('pattern.remove', { pattern })}
-        onClick={() =>
-          onChange({ ...selection, patterns: selection.patterns.filter((other) => other !== pattern) })
-        }
-      />
+      <IconButton small icon="trash" label={t('pattern.remove', { pattern })} onClick={onRemove} />
     </li>
   );
 };
 
-/** The patterns that allow or exclude tools, including tools that do not exist yet. */
-export const Patterns = (props: PatternsProps) => {
+/** A widget for the patterns that allow or exclude tools, including tools that do not exist yet. */
+export default function Patterns({ path }: SeenProps) {
   const t = useTexts(texts);
-  const { side, selection, onChange } = props;
+  const { form, capabilities } = useAgent();
+  const { errors } = useForm();
+  const servers = useResource(idsOf('mcp-servers')).data;
+  const side = path === FIELDS.allowed.patterns ? 'allowed' : 'excluded';
+  const selection = selectionOf(form.draft, side);
+  const { patterns } = selection;
+  const tools = capabilities.tools.map(({ id }) => id);
+  const put = (next: Selection): void => form.set(fieldsOf(side, next));
   const [typed, type] = useState('');
   const [isRefused, refuse] = useState(false);
   const add = (pattern: string): void => {
@@ -58,23 +51,30 @@ export const Patterns = (props: PatternsProps) => {
       refuse(true);
       return;
     }
-    if (next) onChange(next);
+    if (next) put(next);
     type('');
   };
   return (
     <div data-testid={`tool-selector-${side}`}>
       <Card title={t(`${side}.title`)} note={t(`${side}.note`)}>
-        {selection.patterns.length > 0 && (
+        {patterns.length > 0 && (
           <ul>
-            {selection.patterns.map((pattern) => (
-              <Pattern key={pattern} {...props} pattern={pattern} />
+            {patterns.map((pattern) => (
+              <Pattern
+                key={pattern}
+                pattern={pattern}
+                found={matchesOf(pattern, tools, servers)}
+                onRemove={() =>
+                  put({ ...selection, patterns: patterns.filter((other) => other !== pattern) })
+                }
+              />
             ))}
           </ul>
         )}
         <div className={css.add}>
           <InputField
             label={t('pattern.new')}
-            error={isRefused ? t('pattern.refused') : props.error}
+            error={isRefused ? t('pattern.refused') : (errors.get(path) ?? errors.get(FIELDS[side].names))}
             className="mono"
             placeholder={EXAMPLE}
             spellCheck={false}
@@ -90,7 +90,7 @@ export const Patterns = (props: PatternsProps) => {
             }}
           />
           <Button onClick={() => add(typed)}>{t('pattern.add')}</Button>
-          {!selection.patterns.includes('*') && (
+          {!patterns.includes('*') && (
             <Button tone="quiet" onClick={() => add('*')}>
               {t(`${side}.all`)}
             </Button>
@@ -99,4 +99,4 @@ export const Patterns = (props: PatternsProps) => {
       </Card>
     </div>
   );
-};
+}

@@ -7,10 +7,8 @@ import { EntryFields } from '../../../entry/EntryFields.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { useAgent } from '../agent-form.ts';
 import fieldTexts from '../fields/texts.json' with { type: 'json' };
-import { Resettable } from '../Resettable.tsx';
 import { McpAccess } from './McpAccess.tsx';
-import { Patterns } from './Patterns.tsx';
-import { fieldsOf, SIDES, selectionOf, withServer } from './selection.ts';
+import { FIELDS, fieldsOf, SIDES, selectionOf, withServer } from './selection.ts';
 import { ToolTable } from './ToolTable.tsx';
 import texts from './texts.json' with { type: 'json' };
 
@@ -52,7 +50,7 @@ const AssistantTools = ({ assistant }: { assistant: unknown }) => {
 export default function Tools() {
   const field = useTexts(fieldTexts);
   const { form, capabilities } = useAgent();
-  const { draft, set, errors } = form;
+  const { draft, set } = form;
   const servers = useResource(idsOf('mcp-servers')).data ?? NO_SERVERS;
   const allowed = selectionOf(draft, 'allowed');
   return (
@@ -66,16 +64,7 @@ export default function Tools() {
       )}
       <ToolTable servers={servers} />
       {SIDES.map((side) => (
-        <Resettable key={side} field={`${side}_tool_patterns`}>
-          <Patterns
-            side={side}
-            tools={capabilities.tools}
-            servers={servers}
-            selection={selectionOf(draft, side)}
-            error={errors.get(`${side}_tool_patterns`) ?? errors.get(`${side}_tools`)}
-            onChange={(selection) => set(fieldsOf(side, selection))}
-          />
-        </Resettable>
+        <EntryFields key={side} fields={[FIELDS[side].patterns]} />
       ))}
       <Card title={field('provider')}>
         <EntryFields fields={['provider_tools']} />
