@@ -23,3 +23,6 @@ export const sectionOf = (spec: JsonObject, key: string): JsonObject => {
   const section = sectionsOf(spec)[key];
   return isObject(section) ? section : {};
 };
+
+export const withoutUndefined = (object: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));

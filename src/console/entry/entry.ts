@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../data/guard.ts';
 import type { Meta } from '../data/meta.ts';
 import type { Namespace } from '../data/records.ts';
 import { MASK } from '../data/redact-text.ts';
-import { type Draft, same } from '../data/spec.ts';
+import { type Draft, same, withoutUndefined } from '../data/spec.ts';
 import type { Entity } from '../feedback/use-write.ts';
 import type { Unread } from '../schema-form/context.ts';
 import { asItIs, type MergePart, merged, mergeParts, type ReadField } from './merge.ts';
@@ -32,9 +32,6 @@ export const asSpec = (record: JsonObject): Spec => ({
   ...record,
   id: typeof record.id === 'string' ? record.id : '',
 });
-
-export const withoutUndefined = (object: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
 /** Applies the changed fields and removes the undefined ones. */
 export const withFields = (spec: Spec, fields: JsonObject): Spec =>

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../data/guard.ts';
-import { same, sectionsOf } from '../data/spec.ts';
+import { same, sectionsOf, withoutUndefined } from '../data/spec.ts';
 
 /** Merges two concurrent edits of an entry, field by field and section by section. */
 
@@ -70,10 +70,8 @@ export const merged = <Spec extends JsonObject & { id: string }>(
       sections[path.slice(SECTION.length)] = sectionsOf(mine)[path.slice(SECTION.length)];
     else fields[path] = mine[path];
   }
-  const present = (object: JsonObject): JsonObject =>
-    Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
-  const whole = present(fields);
-  const own = present(sections);
+  const whole = withoutUndefined(fields);
+  const own = withoutUndefined(sections);
   const hasSections = 'sections' in theirs || Object.keys(own).length > 0;
   return { ...whole, ...(hasSections && { sections: own }), id: mine.id };
 };

@@ -47,12 +47,13 @@ export const mirrored = (spec: Draft, localKind: string): Draft => {
 export const withFields = (draft: Draft, fields: JsonObject, localKind: string): Draft =>
   mirrored(entryWithFields(draft, fields), localKind);
 
-const NOT_COPIED = ['id', 'created_at', 'updated_at', 'registry', 'endpoint'];
+/** Fields that no override holds, and that neither a draft nor a copy takes over. */
+export const FIXED = ['id', 'created_at', 'updated_at', 'registry', 'endpoint'];
 
 /** The fields that a new agent copies from another one. */
 export const copyOf = (spec: JsonObject, localKind: string): Draft => {
   const kept = Object.entries(spec).filter(
-    ([key]) => !NOT_COPIED.includes(key) && (key !== 'backend' || isLocal(spec, localKind)),
+    ([key]) => !FIXED.includes(key) && (key !== 'backend' || isLocal(spec, localKind)),
   );
   return mirrored({ ...newDraft(localKind), ...Object.fromEntries(kept), id: '' }, localKind);
 };

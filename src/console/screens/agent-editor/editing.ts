@@ -3,15 +3,12 @@ import { type SourceState, sourceState } from '../../data/meta.ts';
 import { type Outgoing, pathOf } from '../../data/request.ts';
 import { type Draft, same, sectionsOf } from '../../data/spec.ts';
 import type { Opened } from '../../entry/entry.ts';
-import { changedFields, isLocal, meaningOf } from './draft.ts';
+import { changedFields, FIXED, isLocal, meaningOf } from './draft.ts';
 
 /**
  * The source of an opened agent, the overrides that turn a built-in agent into the edited one (config.md 5.1), and the
  * requests that save it.
  */
-
-/** Fields that no override holds, and that a draft cannot change. */
-export const FIXED = ['id', 'created_at', 'updated_at', 'registry', 'endpoint'];
 
 const BY_BACKEND = ['model_id', 'system_prompt', 'max_rounds'];
 

@@ -10,7 +10,8 @@ import {
   withDefault,
 } from '../../data/guard.ts';
 import { recordsOf } from '../../data/records.ts';
-import { objectOf, type Spec, textOf, withoutUndefined } from '../../entry/entry.ts';
+import { withoutUndefined } from '../../data/spec.ts';
+import { objectOf, type Spec, textOf } from '../../entry/entry.ts';
 import type { Found } from '../../entry/use-entry.ts';
 import { say } from '../../i18n/locale.ts';
 import texts from './texts.json' with { type: 'json' };

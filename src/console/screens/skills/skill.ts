@@ -4,7 +4,6 @@ import {
   fields,
   flag,
   type Guarded,
-  isObject,
   list,
   object,
   optional,
@@ -13,6 +12,7 @@ import {
 } from '../../data/guard.ts';
 import { recordsOf } from '../../data/records.ts';
 import { type Spec, textOf } from '../../entry/entry.ts';
+import { allowlistOf, DISCOVERY } from '../agent-editor/references/references.ts';
 
 /** Instructions that agents load when needed. */
 
@@ -51,17 +51,10 @@ export const isCalledBy = (skill: Skill, wanted: string): boolean => {
   return callerOf(skill) === wanted;
 };
 
-const DISCOVERY = 'skills-discovery';
-
 /** Agents that discover skills and may use this one. */
 export const usersOf = (agents: readonly Guarded<typeof AgentSkills>[], id: string): string[] =>
   agents
-    .filter(({ plugin_ids: plugins, sections }) => {
-      if (!plugins?.includes(DISCOVERY)) return false;
-      const skills = sections?.skills;
-      const allowed = isObject(skills) ? (skills.allowlist ?? skills.ids) : undefined;
-      return !Array.isArray(allowed) || allowed.includes(id);
-    })
+    .filter((agent) => agent.plugin_ids?.includes(DISCOVERY) && (allowlistOf(agent)?.includes(id) ?? true))
     .map((agent) => agent.id);
 
 /** The text in the list of skills; undefined if models do not see the skill. Fields may be missing during editing. */

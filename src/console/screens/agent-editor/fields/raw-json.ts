@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../data/guard.ts';
 import { fromEditable, MovedSecret, toEditable } from '../../../data/redaction.ts';
 import { type Draft, same } from '../../../data/spec.ts';
-import { FIXED } from '../editing.ts';
+import { FIXED } from '../draft.ts';
 
 /** Converts a draft to editable text and back (console.md 4.3.4). */
 
