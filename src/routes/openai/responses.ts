@@ -290,8 +290,8 @@ const cancel = async (
   const isOpen = open
     ? isCancellable(open.row.status)
     : isLast && store.runs.get(scope, run_id)?.status === 'waiting';
-  if (!isOpen) return;
-  await runtime.cancelRun(scope, id, run_id);
+  if (isOpen) await runtime.cancelRun(scope, id, run_id);
+  // Another request may have cancelled it, and its end is not stored yet.
   if (open) await endOf(open);
 };
 

@@ -155,8 +155,12 @@ t.test('runs in the background until it is cancelled (check 51)', async (t) => {
   const started = await client.responses.create({ model: 'slow', input: 'a', background: true });
   t.match(started.status, /queued|in_progress/);
   await until(() => troupe.models.waiting() === 1);
-  const cancelled = await client.responses.cancel(started.id);
+  const [cancelled, again] = await Promise.all([
+    client.responses.cancel(started.id),
+    client.responses.cancel(started.id),
+  ]);
   t.equal(cancelled.status, 'cancelled');
+  t.strictSame(again, cancelled, 'equal for a concurrent request');
   t.same(cancelled.incomplete_details, { reason: 'cancelled' });
   t.match(await client.responses.cancel(started.id), { id: started.id, status: 'cancelled' });
   const second = await client.responses.create({ model: 'slow', input: 'b', background: true });
