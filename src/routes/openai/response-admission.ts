@@ -96,6 +96,9 @@ const findPosition = (deps: OpenAiDeps, { principal }: Client, request: Response
   if (previous !== undefined) return { position: behindResponse(deps, principal, previous), entries };
   if (conversation !== undefined) {
     const thread = conversationThread(deps, principal, conversation);
+    // Nothing is there to fork, and the conversation must not begin with a response that is erased.
+    if (!request.isStored && !deps.store.threads.get(thread.scope, thread.id))
+      return { position: undefined, entries: withoutReferences(entries) };
     return { position: { thread, seq: undefined, row: undefined }, entries: withoutReferences(entries) };
   }
   return locate(deps, principal, entries);

@@ -229,6 +229,14 @@ t.test('keeps nothing of a response that is not stored (check 54)', async (t) =>
   const thread = (done.conversation?.id ?? '').replace('conv_', '');
   await t.resolves(gone(() => troupe.call('GET', `/v1/threads/${uuid(thread)}`)));
   t.equal(await countRuns(troupe), 0);
+  const named = {
+    model: 'echo',
+    input: 'in a new conversation',
+    store: false,
+    conversation: 'named',
+  } as const;
+  t.equal((await client.responses.create(named)).output_text, 'echo: in a new conversation');
+  t.equal((await troupe.call('GET', '/v1/threads/named')).status, 404);
   t.equal(
     (await troupe.post('/v1/responses', { model: 'echo', input: 'a', store: false, background: true }))
       .status,
