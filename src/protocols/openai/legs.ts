@@ -27,6 +27,8 @@ export type Legs = {
   begin(batch: Batch, scope: string, given: NewLeg): Leg;
   /** Returns the leg of a row while its end is not stored; also one of an earlier process, whose run resumes. */
   find(scope: string, row: StoredResponse): Leg | undefined;
+  /** Returns the leg of a run while its end is not stored; also one that is not committed yet. */
+  openOf(scope: string, run_id: string): Leg | undefined;
   /** Returns the resource of a stored leg, with its committed output. */
   read(scope: string, row: StoredResponse): ResponseResource;
   /** Returns the frames of a stored leg after this number. */
@@ -62,6 +64,7 @@ export const createLegs = (deps: LegsDeps): Legs => {
       const found = book.open.get(keyOf(scope, row.run_id)) ?? resumedLeg(book, scope, row);
       return found?.row.leg === row.leg ? found : undefined;
     },
+    openOf: (scope, run_id) => book.open.get(keyOf(scope, run_id)),
     read: (scope, row) => resourceOf(row, present(storedOutput(book.store, scope, row))),
     replay(scope, row, after) {
       const items = storedOutput(book.store, scope, row);

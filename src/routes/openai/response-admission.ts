@@ -72,6 +72,8 @@ export const acceptResponse = async (
   const mustFork = !request.isStored && position.row?.echo.store !== false;
   const first = mustFork ? 'fork' : await admit(context, position, { isNew: false, outcome: 'continued' });
   if (typeof first !== 'string') return first;
+  const since = decidedElsewhere(deps, position, entries);
+  if (since) return since;
   if (first === 'locked') throw conversationLocked(request.conversation ?? '');
   return admitted(await admitFork(context, position));
 };
@@ -137,9 +139,10 @@ const decidedElsewhere = (
   const asked = rows.find(({ items }) => items.some(({ id }) => id === approval.request));
   if (!asked) throw unknownRequest(approval);
   const next = rows.find(({ leg }) => leg > asked.leg);
-  if (!next) return undefined;
-  const leg = legs.find(thread.scope, next);
-  return leg ? { leg, isEarlier: true } : { row: next, thread };
+  // A leg has a row from its commit on.
+  const leg = next ? legs.find(thread.scope, next) : legs.openOf(thread.scope, asked.run_id);
+  if (leg && leg.row.leg > asked.leg) return { leg, isEarlier: true };
+  return next && { row: next, thread };
 };
 
 /** The agent of the request, else the last one of the thread, else the default. */
@@ -205,6 +208,9 @@ const isForOther = ({ request, agent, entries }: Context, { run_id, run }: Threa
 const admitFork = async (context: Context, position: Position): Promise<Accepted | 'fork' | 'locked'> => {
   const { deps, client } = context;
   const { thread: from, seq = Number.MAX_SAFE_INTEGER, row } = position;
+  const approval = context.entries.find((entry) => entry.kind === 'approval');
+  // The call that it decides stays with its run.
+  if (approval) throw unknownRequest(approval);
   const scope = ownPartition(client.principal);
   const source = deps.store.threads.get(from.scope, from.id)?.thread;
   const fromId = from.scope === scope ? from.id : (source?.uid ?? from.id);

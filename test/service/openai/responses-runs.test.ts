@@ -128,6 +128,22 @@ t.test('executes an approved call once, and denies another one (check 46)', asyn
   t.same(tools.executed, ['c1']);
 });
 
+t.test('answers concurrent approvals with the leg that the first one has started', async (t) => {
+  const { client, troupe, tools } = await startResponses(t);
+  troupe.models.steps.push(asks(['c1', 'risky']));
+  const asked = await client.responses.create({ model: 'steps', input: 'a' });
+  const request = find(asked, 'mcp_approval_request')?.id ?? '';
+  const decide = (approve: boolean) =>
+    client.responses.create({
+      previous_response_id: asked.id,
+      input: [{ type: 'mcp_approval_response', approval_request_id: request, approve }],
+    });
+  const [first, ...others] = await Promise.all([decide(true), decide(true), decide(true)]);
+  for (const other of others) t.equal(other.id, first.id);
+  t.same(tools.executed, ['c1']);
+  t.equal((await troupe.call('GET', '/v1/threads')).body.total, 1);
+});
+
 t.test('answers an approval with the leg that a decision elsewhere has started (check 47)', async (t) => {
   const { client, troupe, tools } = await startResponses(t);
   troupe.models.steps.push(asks(['c1', 'risky']));
