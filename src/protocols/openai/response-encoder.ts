@@ -6,7 +6,7 @@ import type { StoredResponse } from '../../schema/stored-response.ts';
 import { DONE, responseFrame } from './events.ts';
 import { createOutput, note, type Output, outputSoFar, restart } from './open-output.ts';
 import type { OutputItem, Source } from './output.ts';
-import { type ResponseResource, resourceOf } from './response.ts';
+import { encodeResource, type ResponseResource, resourceOf } from './response.ts';
 import {
   argumentsGrown,
   callDone,
@@ -21,7 +21,7 @@ import {
 } from './response-calls.ts';
 import { callsOf, type ResponseOptions, type State } from './response-state.ts';
 import { closeOpen, noticed, refused, setText, textGrown } from './response-texts.ts';
-import { encodeItem, withOutput } from './shared-text.ts';
+import { encodeItem } from './shared-text.ts';
 import { addUsage, NO_USAGE } from './usage.ts';
 
 /**
@@ -133,12 +133,12 @@ export const begin = (state: State, queued: boolean): string => {
   if (phase === 'before') {
     state.phase = queued ? 'queued' : 'running';
     const first = queued ? 'queued' : 'in_progress';
-    const response = JSON.stringify(resourceAt(state.row, output, first));
+    const response = encodeResource(state.row, NONE, first);
     return about('created', response) + about(first, response);
   }
   if (phase !== 'queued' || queued) return '';
   state.phase = 'running';
-  return about('in_progress', JSON.stringify(resourceAt(state.row, output, 'in_progress')));
+  return about('in_progress', encodeResource(state.row, NONE, 'in_progress'));
 };
 
 /** A run that was ended without an execution emits its end only. */
@@ -167,7 +167,7 @@ const close = (state: State, { status, refusal, notice }: Ending, row: () => voi
 
 /** Returns the JSON of the resource at the end of its leg. */
 const lastResource = ({ row, output }: State, status: ResponseStatus): string =>
-  withOutput(JSON.stringify(resourceOf(row, NONE, status)), outputSoFar(output).map(encodeItem));
+  encodeResource(row, outputSoFar(output).map(encodeItem), status);
 
 type Handlers = { readonly [T in RunEvent['event_type']]?: (state: State, event: RunEventOf<T>) => string };
 

@@ -3,7 +3,7 @@ import { RESPONSE_STATUSES, type ResponseStatus } from '../../../machines/respon
 import { JsonObject } from '../../schema/json.ts';
 import type { Termination } from '../../schema/run.ts';
 import { failureOf } from '../../schema/run-failure.ts';
-import type { ResponseUsage, StoredResponse } from '../../schema/stored-response.ts';
+import type { ResponseEcho, ResponseUsage, StoredResponse } from '../../schema/stored-response.ts';
 import { conversationId, responseId, unixSeconds } from './ids.ts';
 import { OutputItem } from './output.ts';
 
@@ -80,26 +80,59 @@ export const resourceOf = (
   output: readonly OutputItem[],
   status: ResponseStatus = row.status,
 ): ResponseResource => {
-  const { run_id, leg, echo, thread_id, created_at, ended_at, error, reason, usage } = row;
-  const isCompleted = status === 'completed';
-  const isEnded = status === row.status;
-  return {
-    id: responseId({ run_id, leg }),
-    object: 'response',
-    created_at: unixSeconds(created_at),
-    completed_at: isCompleted && ended_at !== undefined ? unixSeconds(ended_at) : null,
+  const { id, object, created_at, completed_at, error, incomplete_details, conversation } = beginningOf(
+    row,
     status,
-    error: isEnded && error ? error : null,
-    incomplete_details: isEnded && reason !== undefined ? { reason } : null,
-    conversation: { id: conversationId(thread_id) },
+  );
+  return {
+    id,
+    object,
+    created_at,
+    completed_at,
+    status,
+    error,
+    incomplete_details,
+    conversation,
     output: [...output],
     ...DEFAULTS,
-    ...echo,
-    // The route has stored them in this form.
-    tools: (echo.tools ?? []) as ResponseResource['tools'],
-    usage: isEnded && usage ? usageOf(usage) : null,
+    ...row.echo,
+    tools: toolsIn(row.echo),
+    usage: usageAt(row, status),
   };
 };
+
+/**
+ * Returns the JSON of `resourceOf`: a stream contains the resource three times, with the same parameters.
+ *
+ * @param items JSON of the output
+ */
+export const encodeResource = (
+  row: StoredResponse,
+  items: readonly string[],
+  status: ResponseStatus,
+): string => {
+  const beginning = JSON.stringify(beginningOf(row, status)).slice(0, -1);
+  const usage = JSON.stringify(usageAt(row, status));
+  return `${beginning},"output":[${items.join(',')}],${encodeParameters(row.echo)},"usage":${usage}}`;
+};
+
+/** The fields that depend on the state of the leg, up to its output. */
+const beginningOf = (
+  { run_id, leg, thread_id, created_at, ended_at, error, reason, status: last }: StoredResponse,
+  status: ResponseStatus,
+) => ({
+  id: responseId({ run_id, leg }),
+  object: 'response' as const,
+  created_at: unixSeconds(created_at),
+  completed_at: status === 'completed' && ended_at !== undefined ? unixSeconds(ended_at) : null,
+  status,
+  error: status === last && error ? error : null,
+  incomplete_details: status === last && reason !== undefined ? { reason } : null,
+  conversation: { id: conversationId(thread_id) },
+});
+
+const usageAt = ({ status: last, usage }: StoredResponse, status: ResponseStatus) =>
+  status === last && usage ? usageOf(usage) : null;
 
 /** The parameters of a request that gives none. */
 const DEFAULTS = {
@@ -126,6 +159,18 @@ const DEFAULTS = {
   safety_identifier: null,
   prompt_cache_key: null,
 } as const;
+
+// The route has stored them in this form.
+const toolsIn = ({ tools = [] }: ResponseEcho) => tools as ResponseResource['tools'];
+
+const fieldsIn = (echo: ResponseEcho): string =>
+  JSON.stringify({ ...DEFAULTS, ...echo, tools: toolsIn(echo) }).slice(1, -1);
+
+/** The fields of a request that gives the model alone, as most do, up to its name. */
+const PLAIN_FIELDS = fieldsIn({ model: '' }).slice(0, -'""'.length);
+
+const encodeParameters = (echo: ResponseEcho): string =>
+  Object.keys(echo).length > 1 ? fieldsIn(echo) : PLAIN_FIELDS + JSON.stringify(echo.model);
 
 const usageOf = ({ input, output, cached, written, reasoning }: ResponseUsage): z.output<typeof Usage> => ({
   input_tokens: input,

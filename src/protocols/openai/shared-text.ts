@@ -23,10 +23,6 @@ export const encodeWithText = (item: OutputItem, encode: (item: OutputItem) => s
 
 export const encodeItem = (item: OutputItem): string => encodeWithText(item, JSON.stringify);
 
-/** Returns the JSON of a response. @param response without its output, of which this is the JSON of the items */
-export const withOutput = (response: string, items: readonly string[]): string =>
-  items.length === 0 ? response : replaced(response, '"output":[]', `"output":[${items.join(',')}]`);
-
 /** Shorter texts cost less than their replacement. */
 const LEAST = 256;
 /** Longer texts are not retained. */

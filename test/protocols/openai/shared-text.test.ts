@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type MessageItem, type OutputItem, outputText } from '../../../src/protocols/openai/output.ts';
-import { encodeItem, encodeWithText, withOutput } from '../../../src/protocols/openai/shared-text.ts';
+import { encodeItem, encodeWithText } from '../../../src/protocols/openai/shared-text.ts';
 
 /** JSON of items whose long text is encoded once. */
 
@@ -44,12 +44,5 @@ t.test('encodes the text of an item within an event', (t) => {
     const event = (of: OutputItem) => JSON.stringify({ type: 'x', item: of, more: TRICKY });
     t.equal(encodeWithText(item, event), event(item));
   }
-  t.end();
-});
-
-t.test('adds the items to the JSON of a response', (t) => {
-  const response = (output: readonly OutputItem[]) => JSON.stringify({ id: TRICKY, output, model: TRICKY });
-  for (const items of [[], ITEMS.slice(0, 1), ITEMS])
-    t.equal(withOutput(response([]), items.map(encodeItem)), response(items));
   t.end();
 });
