@@ -32,7 +32,7 @@ export const startMember = async (alone: Process, listen: boolean): Promise<Star
   const membership = membershipOf(nameOf(settings), () => member);
   const ofProcess: Process = { ...alone, membership };
   const copy = await copyFolder(settings);
-  const standby = createStandby(ofProcess, membership);
+  const standby = createStandby(ofProcess, membership, () => member?.active() !== undefined);
   const host = createHost(ofProcess, copy.dir);
   let member: Member | undefined;
   const front = createFront({
@@ -41,8 +41,7 @@ export const startMember = async (alone: Process, listen: boolean): Promise<Star
     active: () => member?.active(),
     // The state is read first: that suspends the service if its lease is over.
     own: () => (member && ANSWERS.includes(member.state()) ? host.service()?.answer : undefined),
-    local: (req) =>
-      !membership.canServe('active') && standby.answers(req.getUrl()) ? standby.answer : undefined,
+    local: (req) => (!membership.canServe('active') && standby.answers(req) ? standby.answer : undefined),
     leaseMs: () => member?.leaseMs() ?? settings.cluster.lease_ttl_ms,
     reached: (id, isReached) => member?.reached(id, isReached),
     // On one host the id of the cluster suffices: only programs that can read the database know it.

@@ -12,8 +12,6 @@ import { createWholeScope } from '../identity/access/whole-scope.ts';
 import type { Identity } from '../identity/index.ts';
 import { createProviderPreview } from '../models/provider-preview.ts';
 import { type A2aAdapter, createA2aAdapter } from '../routes/a2a/adapter.ts';
-import { createConsole } from '../routes/console.ts';
-import { createManual } from '../routes/manual.ts';
 import { createMcpAdapter, type McpAdapter } from '../routes/mcp/adapter.ts';
 import { fileRoutes } from '../routes/openai/files.ts';
 import { createOpenAiFamilies } from '../routes/openai/index.ts';
@@ -27,8 +25,9 @@ import type { Execution } from './execution.ts';
 import type { Foundation } from './foundation.ts';
 import type { IdentityProviders } from './issuers.ts';
 import { metricsText } from './metrics-text.ts';
+import { createPages } from './pages.ts';
 import type { Peers } from './peers.ts';
-import { consoleFolder, manualFolder, version } from './version.ts';
+import { version } from './version.ts';
 
 /** The parts that the routes expose. */
 export type Exposed = {
@@ -55,7 +54,7 @@ export const createProtocols = (
   exposed: Exposed & Pick<IdentityProviders, 'signIn'>,
   url: string,
 ): Protocols => {
-  const { input, settings, files } = foundation;
+  const { settings, files } = foundation;
   const evals = createEvaluations(foundation, exposed.config, exposed.execution);
   const routeDeps = createRouteDeps(foundation, { ...exposed, evals }, url);
   const { a2a, mcp, stopReadings } = createAdapters(foundation, exposed, routeDeps, url);
@@ -68,12 +67,7 @@ export const createProtocols = (
         ...(settings.files.enabled ? [fileRoutes({ files, access: routeDeps.access })] : []),
         ...openAiFamilies(foundation, exposed, routeDeps),
       ],
-      unrouted: [
-        createManual(input.manualFolder ?? manualFolder),
-        ...(settings.console.enabled
-          ? [createConsole({ folder: input.consoleFolder ?? consoleFolder, settings: settings.console })]
-          : []),
-      ],
+      unrouted: createPages(foundation),
     },
     a2a,
     mcp,

@@ -85,7 +85,7 @@ export const writeOrigin = (res: Pick<WireResponse, 'writeHeader'>, origin: stri
   res.writeHeader('access-control-expose-headers', EXPOSE_HEADERS);
 };
 
-export const isPreflight = (method: string, headers: RequestHeaders): boolean =>
+export const isPreflight = (method: string, headers: Pick<RequestHeaders, 'get'>): boolean =>
   method === 'OPTIONS' &&
   headers.get('origin') !== undefined &&
   headers.get('access-control-request-method') !== undefined;
