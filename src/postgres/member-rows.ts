@@ -47,15 +47,23 @@ export const fenceRow = (rows: Rows, request: FenceRequest): Promise<boolean> =>
 
 export const drainRow = (rows: Rows, id: string): Promise<boolean> => isDone(rows, rows.statements.drain(id));
 
+const DAY_MS = 24 * 3_600_000;
 /** No member is asked for the outcome of a commit for so long: its row and its chain can go. */
-const FORGET_AFTER_MS = 7 * 24 * 3_600_000;
+const FORGET_AFTER_MS = 7 * DAY_MS;
+/** A process that ends again and again before it commits leaves a row each time, which all members read. */
+const FORGET_IDLE_AFTER_MS = DAY_MS;
 
 /** Removes what is left of members that ended long ago; a member without a row is as fenced as one that has ended. */
 export const forgetMembers = async (
   { lane, statements, timeoutMs }: Rows,
   { at, leaseTtlMs }: { at: number; leaseTtlMs: number },
 ): Promise<void> => {
-  await lane.query(statements.forget(at - FORGET_AFTER_MS, Math.floor(leaseTtlMs / 3)), timeoutMs);
+  const limits = {
+    before: at - FORGET_AFTER_MS,
+    idleBefore: at - FORGET_IDLE_AFTER_MS,
+    beatMs: Math.floor(leaseTtlMs / 3),
+  };
+  await lane.query(statements.forget(limits), timeoutMs);
 };
 
 export const claimLineages = async (

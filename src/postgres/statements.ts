@@ -15,11 +15,8 @@ export type Statements = {
   /** Makes a live member drain. */
   drain(id: string): Statement;
   members(): Statement;
-  /**
-   * Removes the rows of members that have ended, with their chains, if their last beat was before a time. `beatMs`: the
-   * shortest time between two beats.
-   */
-  forget(before: number, beatMs: number): Statement;
+  /** Removes the rows of members that have ended, with their chains. */
+  forget(limits: ForgetLimits): Statement;
   claim(id: string, lineages: readonly bigint[]): Statement;
   fence(request: FenceRequest): Statement;
   /** @throws RangeError for rows that no array can hold */
@@ -27,6 +24,14 @@ export type Statements = {
   /** Takes a number of the chain and the next one. */
   void(id: string, number: number): Statement;
   settle(id: string, number: number): Statement;
+};
+
+/** `before`: a member is forgotten if its last beat was earlier; `idleBefore`: one that has never committed. */
+export type ForgetLimits = {
+  before: number;
+  idleBefore: number;
+  /** The shortest time between two beats, in milliseconds. */
+  beatMs: number;
 };
 
 type StatementOptions = { schema: string; pooled: boolean; durability: 'process' | 'power' };
@@ -53,7 +58,9 @@ export const createStatements = ({ schema, pooled, durability }: StatementOption
     members: membersText(inSchema),
     forget: `WITH old AS (
       DELETE FROM ${inSchema}."member" m
-      WHERE m.state = 'gone' AND m.joined_at + m.beat * $2::bigint < $1::bigint
+      WHERE m.state = 'gone' AND m.joined_at + m.beat * $3::bigint < CASE
+          WHEN EXISTS (SELECT FROM ${inSchema}."commit" c WHERE c.member = m.id AND c.no > 0) THEN $1::bigint
+          ELSE $2::bigint END
         AND NOT EXISTS (SELECT FROM ${inSchema}."lineage" l WHERE l.owner = m.id)
       RETURNING m.id
     ) DELETE FROM ${inSchema}."commit" c USING old WHERE c.member = old.id`,
@@ -70,7 +77,8 @@ export const createStatements = ({ schema, pooled, durability }: StatementOption
     leave: (id, reason) => statement('leave_1', texts.leave, [id, reason]),
     drain: (id) => statement('drain_1', texts.drain, [id]),
     members: () => statement('members_1', texts.members, []),
-    forget: (before, beatMs) => statement('forget_1', texts.forget, [before, beatMs]),
+    forget: ({ before, idleBefore, beatMs }) =>
+      statement('forget_1', texts.forget, [before, idleBefore, beatMs]),
     claim: (id, lineages) => statement('claim_1', texts.claim, [id, bigintArray(lineages)]),
     fence: ({ member, beat, reason }) => statement('fence_1', texts.fence, [member, beat, reason]),
     commit: (id, number, commit) =>

@@ -134,26 +134,35 @@ t.test('load', { skip: NO_POSTGRES }, async (t) => {
 
   await t.test('a join removes what is left of members that ended long ago', async (t) => {
     const name = postgres.createDatabase();
-    const week = 7 * 24 * 3_600_000;
+    const day = 24 * 3_600_000;
+    const week = 7 * day;
     let now = 1_000_000;
     const database = await openFor(t, postgres.url(name), { now: () => now });
-    const [old, renewed, live] = [
-      await joinWith(database, 'old'),
-      await joinWith(database, 'renewed'),
-      await joinWith(database, 'live'),
+    const [idle, old, renewed, live] = [
+      await joinWith(database, 'idle', []),
+      await joinWith(database, 'old', [1n]),
+      await joinWith(database, 'renewed', [2n]),
+      await joinWith(database, 'live', []),
     ];
-    await old.sink.ship([put(1)]);
+    t.match(await old.sink.ship([put(1, { key: '[1]', lineage: 1n })]), [{ result: 'applied' }]);
     await renewed.renew({ commons: 0, load: {} });
-    await old.leave('left');
-    await renewed.leave('left');
-    await live.claim([LINEAGE]);
-    now += week + 1;
-    await joinWith(database, 'next');
-    const names = (await database.members()).members.map((member) => member.name);
-    t.strictSame(names.toSorted(), ['live', 'next', 'renewed'], 'a beat later than a week ago is kept');
+    t.match(await renewed.sink.ship([put(2, { key: '[2]', lineage: 2n })]), [{ result: 'applied' }]);
+    for (const ended of [idle, old, renewed]) await ended.leave('left');
+    await live.claim([1n, 2n]);
+    const namesBehind = async (ms: number): Promise<string[]> => {
+      now += ms;
+      const next = await joinWith(database, 'next', []);
+      await next.leave('left');
+      return (await database.members()).members.map(({ name }) => name).toSorted();
+    };
+    t.strictSame(await namesBehind(day), ['idle', 'live', 'next', 'old', 'renewed']);
+    const others = ['live', 'next', 'next', 'old', 'renewed'];
+    t.strictSame(await namesBehind(1), others, 'a member that has not committed is forgotten after a day');
+    const names = await namesBehind(week - day);
+    t.strictSame(names, ['live', 'next', 'renewed'], 'a beat later than a week ago is kept');
     t.equal(postgres.sql(name, `SELECT count(*) FROM troupe.commit WHERE member = '${old.id}'`), '0');
     t.equal(await old.renew({ commons: 0, load: {} }), false, 'a member without a row is fenced');
-    t.match(await old.sink.ship([put(2)]), [{ result: 'refused', why: 'fenced' }]);
+    t.match(await old.sink.ship([put(3)]), [{ result: 'refused', why: 'fenced' }]);
     t.equal(await live.renew({ commons: 0, load: {} }), true);
   });
 });
