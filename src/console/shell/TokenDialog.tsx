@@ -73,20 +73,21 @@ const useTokenCheck = () => {
   };
 };
 
-/** The sign-in with an identity provider, if the service offers one. */
-const OtherWays = () => {
+/** Whether the service offers the sign-in with an identity provider, which most people of a team use. */
+const useHasProvider = (): boolean =>
+  useIdentity().data?.sign_in.some(({ kind }) => kind === 'oidc') === true;
+
+const SignInButton = () => {
   const t = useTexts(shellTexts);
   const go = useGo();
   const here = useRouterState({ select: ({ location }) => location.href });
-  const ways = useIdentity().data?.sign_in.filter(({ kind }) => kind === 'oidc') ?? [];
-  if (ways.length === 0) return null;
   const open = (): void => {
     cancelToken();
     go(`/sign-in?return_to=${encodeURIComponent(here)}`);
   };
   return (
     <p>
-      <Button small onClick={open}>
+      <Button tone="primary" onClick={open}>
         {t('token.signIn')}
       </Button>
     </p>
@@ -101,6 +102,7 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
   /** A name for the audit log is not asked before the first screen. */
   const isFirst = isRefused && stored === '';
   const { isChecking, hasRejected, check, cancel } = useTokenCheck();
+  const hasProvider = useHasProvider();
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (entered.trim() === '' || isChecking) return;
@@ -116,7 +118,10 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
   return (
     <Dialog title={t(isRefused ? 'token.required' : 'token.set')} onClose={cancelToken}>
       <form onSubmit={(event) => void submit(event)} style={{ display: 'contents' }}>
-        <p>{t(stored !== '' && isRefused ? 'token.rejectedText' : 'token.text')}</p>
+        {hasProvider && <SignInButton />}
+        <p>
+          {t(stored !== '' && isRefused ? 'token.rejectedText' : hasProvider ? 'token.orText' : 'token.text')}
+        </p>
         {stored !== '' && <StoredToken value={stored} />}
         <InputField
           label={t('token.label')}
@@ -140,7 +145,6 @@ const Form = ({ isRefused }: { isRefused: boolean }) => {
             onChange={setName}
           />
         )}
-        <OtherWays />
         <DialogActions>
           {stored !== '' && (
             <Button data-start tone="quiet" onClick={clear}>
