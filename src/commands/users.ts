@@ -15,8 +15,10 @@ reaching(usersCommand.command('list'))
   .action(
     guarded((options: ServiceOptions & { json?: boolean }) =>
       withIdentity(options, async (service) => {
-        for (const user of await service.users()) {
-          process.stdout.write(`${options.json ? JSON.stringify(user) : describeUser(user)}\n`);
+        const users = await service.users();
+        const width = Math.max(...users.map(({ id }) => id.length));
+        for (const user of users) {
+          process.stdout.write(`${options.json ? JSON.stringify(user) : describeUser(user, width)}\n`);
         }
       }),
     ),
@@ -82,9 +84,10 @@ const RESULTS = {
 const describeAdopted = ({ thread, user, result, reason }: Adopted): string =>
   [RESULTS[result].padEnd(12), thread, user, ...(reason === undefined ? [] : [reason])].join('  ');
 
-const describeUser = ({ id, kind, disabled, grants, token_grants, name }: User): string =>
+/** @param width of the column of ids, in characters */
+const describeUser = ({ id, kind, disabled, grants, token_grants, name }: User, width = 0): string =>
   [
-    id,
+    id.padEnd(width),
     kind.padEnd(7),
     disabled ? 'disabled' : 'enabled ',
     [...grants, ...token_grants].join(',') || '-',

@@ -65,6 +65,16 @@ t.test('prints a new key alone, and manages keys and users of a running service 
   });
 });
 
+t.test('lists users in columns', async (t) => {
+  const offline = ['--offline', '--storage-dir', join(t.testdir(), 'data')];
+  for (const id of ['app', 'backend'])
+    await runHere(['keys', 'create', '--name', id, '--user', id, '--new-user', 'service', ...offline]);
+  t.match(
+    (await runHere(['users', 'list', ...offline])).output,
+    /^app {6}service {2}enabled .*\nbackend {2}service {2}enabled /,
+  );
+});
+
 t.test('works on the folder of a stopped service (check 23)', async (t) => {
   const data = join(t.testdir(), 'data');
   const offline = (...args: string[]): Promise<Ended> =>
