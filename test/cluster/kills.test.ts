@@ -10,7 +10,7 @@ import { LONG } from '../long.ts';
 import { SEED } from '../random.ts';
 import { startPostgres } from './postgres.ts';
 import { NO_POSTGRES } from './programs.ts';
-import { becomes, createMembers, eventually, healthOf, type Member } from './services.ts';
+import { becomes, createMembers, eventually, isActive, type Member } from './services.ts';
 
 /**
  * Built services whose active member is killed again and again, while clients send work to all of them (cluster.md 19.3,
@@ -24,9 +24,6 @@ const SENDERS = 4;
 const LONGEST_LIFE_MS = 1500;
 
 t.setTimeout(LONG ? 3_600_000 : 600_000);
-
-const isActive = async (member: Member): Promise<boolean> =>
-  (await healthOf(member, '?role=active').catch(() => undefined))?.status === 200;
 
 t.test('a tool that ran when its member was killed', { skip: NO_POSTGRES }, async (t) => {
   const gate = await startGate(t);

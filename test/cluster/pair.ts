@@ -18,7 +18,7 @@ type Scope = { teardown(end: () => Promise<void>): void };
 export const starterOf = (t: Scope): ((input: AppInput) => Promise<Started>) => {
   let server: Promise<Postgres> | undefined;
   const databases = new Map<string, string>();
-  const databaseOf = async (dir: string): Promise<string> => {
+  const databaseFor = async (dir: string): Promise<string> => {
     server ??= startPostgres(t);
     const postgres = await server;
     const name = databases.get(dir) ?? postgres.createDatabase();
@@ -27,8 +27,15 @@ export const starterOf = (t: Scope): ((input: AppInput) => Promise<Started>) => 
   };
   return async (input) =>
     isCluster && input.listen !== false
-      ? startMembers(input, await databaseOf(input.settings.storage_dir))
+      ? startMembers(input, await databaseFor(input.settings.storage_dir))
       : startOne(input);
+};
+
+/** Returns the address of a new database for services in separate processes, empty in embedded mode. */
+export const databaseOf = async (t: Scope): Promise<string> => {
+  if (!isCluster) return '';
+  const postgres = await startPostgres(t);
+  return postgres.url(postgres.createDatabase());
 };
 
 const startOne = async (input: AppInput): Promise<Started> => {
@@ -36,7 +43,8 @@ const startOne = async (input: AppInput): Promise<Started> => {
   return { app, url: app.url, stop: () => app.stop() };
 };
 
-const TTL_MS = 10_000;
+/** Members share the event loop of the test, which a large value can block for seconds. */
+const TTL_MS = 60_000;
 
 const startMembers = async (input: AppInput, url: string): Promise<Started> => {
   const settings: Settings = {

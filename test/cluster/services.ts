@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { z } from 'zod';
 import { type Client, createClient } from '../crash/client.ts';
-import { createService, type Service } from '../crash/service.ts';
+import { createProcess, type Service, type ServiceProcess } from '../crash/process.ts';
 
 /** Services that are members of one cluster, each in a separate process behind its own address. */
 
-export type Member = Service & { name: string; client: Client };
+export type Member = ServiceProcess & { name: string; client: Client };
 
 export const TTL_MS = 2000;
 
@@ -20,7 +20,7 @@ export const createMembers = async (
 ): Promise<Member[]> =>
   Promise.all(
     names.map(async (name) => {
-      const service = await createService(t, {
+      const service = await createProcess(t, {
         ...(gate !== undefined && { gate }),
         env: {
           SERVICE_DATABASE_URL: url,
@@ -58,6 +58,13 @@ export const eventually = async <T>(what: string, attempt: () => Promise<T | und
     await pause(50);
   }
 };
+
+export const isActive = async (member: Service): Promise<boolean> =>
+  (await healthOf(member, '?role=active').catch(() => undefined))?.status === 200;
+
+/** Active, or on standby with an active member that it has found. */
+export const becomesHealthy = (member: Service): Promise<true> =>
+  eventually('a member serves requests', async () => (await healthOf(member)).status === 200 || undefined);
 
 export const becomes = (member: Member, state: string): Promise<true> =>
   eventually(`${member.name} is ${state}`, async () => {

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { randomFrom } from '../../src/load-generator/random.ts';
 import { options } from './options.ts';
+import { ADMIN, type Service } from './process.ts';
 import { below } from './random.ts';
-import { ADMIN, createService, type Service } from './service.ts';
+import { createService } from './service.ts';
 
 /**
  * Clients chat by the id of their chat and send the whole history each time, as front ends do, while the process is
@@ -132,7 +133,7 @@ const faultsOf = async (world: World, chat: Chat): Promise<string[]> => {
   return faults;
 };
 
-t.setTimeout(120_000 + chatKills * 10_000);
+t.setTimeout(300_000 + chatKills * 20_000);
 
 t.test(
   `loses and doubles no answer of ${CLIENTS} clients over ${chatKills} kills (seed ${seed}, check 74)`,

@@ -5,8 +5,8 @@ import type { Broken } from './broken.ts';
 import { type Client, textIn } from './client.ts';
 import { AuditLog, auditOf } from './keep.ts';
 import type { Ledger } from './ledger.ts';
+import { ADMIN } from './process.ts';
 import type { ThreadRecord } from './records.ts';
-import { ADMIN } from './service.ts';
 
 /**
  * Checks that titles, metadata, deletions, configuration and its audit log are as acknowledged, and that webhooks

@@ -7,11 +7,11 @@ import type { ThreadRecord } from './records.ts';
 
 /** Invariants of every finished thread, whatever was sent to it (runtime.md 2.1, 2.4, 13.5, 18). */
 
-export const checkThread = (broken: Broken, record: ThreadRecord, sigkills: number): void => {
+export const checkThread = (broken: Broken, record: ThreadRecord, crashes: number): void => {
   checkSequence(broken, record);
   const events = groupByRun(record);
   for (const run of record.runs) checkRun(broken, run, events.get(run.run_id) ?? []);
-  checkDispatches(broken, record, sigkills);
+  checkDispatches(broken, record, crashes);
   checkPointers(broken, record);
 };
 
@@ -76,14 +76,14 @@ const checkRun = (broken: Broken, run: Run, kinds: readonly string[]): void => {
   if (outcome) broken.same('terminal', `${about}: outcome`, outcome.termination_reason, reason);
 };
 
-/** Checks that no work is left or abandoned, and that only killed processes have cost attempts. */
-const checkDispatches = (broken: Broken, { id, dispatches, runs }: ThreadRecord, sigkills: number): void => {
+/** Checks that no work is left or abandoned, and that only crashes have cost attempts. */
+const checkDispatches = (broken: Broken, { id, dispatches, runs }: ThreadRecord, crashes: number): void => {
   const waiting = new Set(runs.filter(({ status }) => status === 'waiting').map(({ run_id }) => run_id));
   for (const { dispatch_id, run_id, status, attempt_count, last_error } of dispatches) {
     const about = `dispatch ${dispatch_id} of ${id} is ${status} after ${attempt_count} attempts, ${last_error}`;
     if (status === 'DeadLetter') broken.note('attempts', about);
     if (status === 'Queued' || (status === 'Claimed' && !waiting.has(run_id))) broken.note('running', about);
-    if (attempt_count > sigkills) broken.note('attempts', `${about}, and ${sigkills} kills`);
+    if (attempt_count > crashes) broken.note('attempts', `${about}, and ${crashes} crashes`);
   }
 };
 

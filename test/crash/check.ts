@@ -8,8 +8,8 @@ import { checkInputs, checkThread } from './check-threads.ts';
 import type { Client } from './client.ts';
 import { checkEvals } from './evaluate.ts';
 import { acknowledgedIn, type Ledger } from './ledger.ts';
+import { ADMIN, type Service } from './process.ts';
 import { readThread, runsOf, type ThreadRecord } from './records.ts';
-import { ADMIN, type Service } from './service.ts';
 import type { Tail } from './tail.ts';
 
 /** Waits until the service is idle, then reads all its data and compares it with the responses to clients. */
@@ -95,7 +95,8 @@ export const checkAll = async (check: Check): Promise<number> => {
   // Threads of sub-agents are found through their runs only.
   const others = runs.filter(({ thread_id }) => !/^[hw]\d/.test(thread_id)).map(({ thread_id }) => thread_id);
   const records = await readThreads(client, new Set([...own, ...(all ? others : [])]));
-  for (const record of records.values()) checkThread(broken, record, ledger.sigkills);
+  const crashes = service.crashes();
+  for (const record of records.values()) checkThread(broken, record, crashes);
   for (const record of [...records.values()].slice(0, 10)) await checkCursor(broken, client, record);
   checkInputs(broken, ledger, records, all);
   checkStreams(broken, ledger.ends, new Map(runs.map((run) => [run.run_id, run])));

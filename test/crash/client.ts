@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import type { z } from 'zod';
-import { ADMIN } from './service.ts';
+import { ADMIN } from './process.ts';
 
 /**
  * A client that records responses: a response counts only if its body is complete. An interrupted request has no

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { openStore } from '../../src/store/index.ts';
+import { databaseOf } from '../cluster/pair.ts';
 import { LONG } from '../long.ts';
 import { ADMIN_TOKEN, clientOf } from '../service/troupe.ts';
 import { startChild } from '../store/child.ts';
+import { copyInto } from './process.ts';
 
 /**
  * SIGKILLs while the configuration is written: acknowledged writes exist, runs use the stored configuration, and the
@@ -13,11 +15,14 @@ import { startChild } from '../store/child.ts';
 const KILLS = Number(process.env.CRASH_KILLS ?? (LONG ? 30 : 3));
 const admin = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
-const serve = async (test: Parameters<typeof startChild>[0], dir: string) => {
+type Place = { dir: string; database: string };
+
+const serve = async (test: Parameters<typeof startChild>[0], { dir, database }: Place) => {
   const child = startChild(test, '../service/child-serve.ts', [
     join(dir, 'data'),
     join(dir, 'executed'),
     'goes on',
+    database,
   ]);
   for (;;) {
     const [, url] = /^listens on (.*)/.exec(await child.line()) ?? [];
@@ -25,16 +30,24 @@ const serve = async (test: Parameters<typeof startChild>[0], dir: string) => {
   }
 };
 
+/** The folder of all rows: a copy of the database, if they are in one. */
+const folderOf = async ({ dir, database }: Place): Promise<string> => {
+  if (database === '') return join(dir, 'data');
+  const folder = join(dir, 'copy');
+  await copyInto(folder, ['copy', database, folder]);
+  return folder;
+};
+
 const agentOf = (version: number) => ({ id: 'written', model_id: 'm', system_prompt: `version ${version}` });
 
 t.test('a kill at any moment of a write leaves one consistent configuration', async (t) => {
-  t.setTimeout(60_000 + KILLS * 10_000);
-  const dir = t.testdir();
+  t.setTimeout(120_000 + KILLS * 20_000);
+  const place: Place = { dir: t.testdir(), database: await databaseOf(t) };
   let written = 0;
   let acknowledged = 0;
   /** The prompts of runs, by their resolution. */
   const used = new Map<number, unknown>();
-  let service = await serve(t, dir);
+  let service = await serve(t, place);
   for (let kill = 0; kill < KILLS; kill += 1) {
     const { client, exit } = service;
     const writing = (async () => {
@@ -52,7 +65,7 @@ t.test('a kill at any moment of a write leaves one consistent configuration', as
     await exit;
     await writing;
 
-    service = await serve(t, dir);
+    service = await serve(t, place);
     const again = service;
     const { body: agent } = await again.client.call('GET', '/v1/config/agents/written', undefined, admin);
     const stored = Number(String(agent.system_prompt).replace('version ', ''));
@@ -78,7 +91,7 @@ t.test('a kill at any moment of a write leaves one consistent configuration', as
   service.kill();
   await service.exit;
 
-  const store = await openStore({ dir: join(dir, 'data'), durability: 'process' });
+  const store = await openStore({ dir: await folderOf(place), durability: 'process' });
   for (const [resolution, prompt] of used) {
     const publication = store.publications.get('default', resolution);
     const entry = publication?.entries.find(({ kind, id }) => kind === 'agent' && id === 'written');

@@ -3,7 +3,7 @@ import { EvalRun } from '../../src/schema/eval-run.ts';
 import type { Broken } from './broken.ts';
 import { type Client, textIn } from './client.ts';
 import type { Ledger } from './ledger.ts';
-import { ADMIN } from './service.ts';
+import { ADMIN } from './process.ts';
 import { judged, type Operation } from './world.ts';
 
 /** Accepted evaluation runs complete with each of their cells exactly once (evals-and-traces.md 6). */

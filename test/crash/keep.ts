@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { changed, keep } from './ledger.ts';
+import { ADMIN } from './process.ts';
 import { pick } from './random.ts';
-import { ADMIN } from './service.ts';
 import { judged, type Operation } from './world.ts';
 
 /**

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { randomFrom } from '../../src/load-generator/random.ts';
 import { options } from './options.ts';
+import { ADMIN, type Service } from './process.ts';
 import { below, pick } from './random.ts';
-import { ADMIN, createService, type Service } from './service.ts';
+import { createService } from './service.ts';
 
 /**
  * Clients repeat their requests with an `Idempotency-Key` until they have a whole response, while their connections are

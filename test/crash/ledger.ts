@@ -51,7 +51,6 @@ export type Ledger = {
   /** Responses that no client may receive, such as 500. */
   oddities: string[];
   answers: Map<string, number>;
-  sigkills: number;
   /** Complete backups. */
   copies: number;
 };
@@ -70,7 +69,6 @@ export const createLedger = (): Ledger => ({
   evals: new Set(),
   oddities: [],
   answers: new Map(),
-  sigkills: 0,
   copies: 0,
 });
 

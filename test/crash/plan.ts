@@ -3,9 +3,9 @@ import type { Random } from '../../src/load-generator/random.ts';
 import { cancelRun, cancelThread, createAndDelete, decide, interrupt, list, page } from './act.ts';
 import { evaluate } from './evaluate.ts';
 import { patch, putConfig, restoreConfig } from './keep.ts';
+import type { Durability, Service, Started } from './process.ts';
 import { below, pick, pickByWeight } from './random.ts';
 import { a2a, agUi, chat, foreground, held, inputToRun, mailbox, mailboxOn, mcp, message } from './say.ts';
-import type { Durability, Service, Started } from './service.ts';
 import type { Operation, World } from './world.ts';
 
 /** Operations of clients and ends of processes, with their weights. */
@@ -45,29 +45,20 @@ export const playClient = async (world: World, me: number, stopped: () => boolea
   }
 };
 
-type End = (service: Service, random: Random) => Promise<number>;
+type End = (service: Service, random: Random) => Promise<void>;
 
-const kill: End = async (service) => {
-  await service.kill();
-  return 1;
-};
+const kill: End = (service) => service.kill();
 
 const killTwice: End = async (service, random) => {
   await service.kill();
   await service.killStart(below(random, 1500));
-  return 2;
 };
 
-const stopGracefully: End = async (service) => {
-  await service.stop();
-  return 0;
-};
+const stopGracefully: End = (service) => service.stop();
 
 const failStart: End = async (service, random) => {
-  const kills = random() < 0.5 ? 1 : 0;
-  await (kills === 1 ? service.kill() : service.stop());
+  await (random() < 0.5 ? service.kill() : service.stop());
   await service.failStart();
-  return kills;
 };
 
 const ENDS: readonly (readonly [number, string, End])[] = [
@@ -79,7 +70,7 @@ const ENDS: readonly (readonly [number, string, End])[] = [
 
 const DURABILITIES: readonly Durability[] = ['process', 'power'];
 
-export type Ended = { name: string; sigkills: number; durability: Durability; started: Started };
+export type Ended = { name: string; durability: Durability; started: Started };
 
 /** The first ends are one of each kind, so that a short attack covers all of them. */
 export const endAndStart = async (service: Service, random: Random, index: number): Promise<Ended> => {
@@ -88,7 +79,7 @@ export const endAndStart = async (service: Service, random: Random, index: numbe
     ENDS.map((end) => [end[0], end] as const),
   );
   const [, name, end] = ENDS[index] ?? drawn;
-  const sigkills = await end(service, random);
+  await end(service, random);
   const durability = pick(random, DURABILITIES);
-  return { name, sigkills, durability, started: await service.start(durability) };
+  return { name, durability, started: await service.start(durability) };
 };

@@ -5,7 +5,7 @@ import { type ListedMessage, MessageList } from '../../src/schema/message.ts';
 import { type Run, RunList, type RunStatus } from '../../src/schema/run.ts';
 import { Thread, ThreadList } from '../../src/schema/thread.ts';
 import { type Client, everyRow } from './client.ts';
-import { ADMIN } from './service.ts';
+import { ADMIN } from './process.ts';
 
 /** The data that an idle service returns, read through all pages. */
 

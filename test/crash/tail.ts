@@ -1,5 +1,6 @@
+import { hasStandby } from '../cluster/mode.ts';
 import type { Client } from './client.ts';
-import type { Service } from './service.ts';
+import type { Service } from './process.ts';
 
 /**
  * A client that follows the events of a thread permanently, across every end of the service, from the cursor of the
@@ -41,7 +42,9 @@ export const followEvents = (client: Client, service: Service, thread: string): 
           return true;
         },
       });
-      if (status !== undefined && status !== 200) tail.refused.push(status);
+      // While no member of a cluster is active, the one that has the connection rejects requests.
+      const isTakeover = hasStandby && status === 503;
+      if (status !== undefined && status !== 200 && !isTakeover) tail.refused.push(status);
       if (status === undefined || status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };

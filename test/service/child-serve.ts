@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { startApp } from '../../src/app.ts';
 import type { Model } from '../../src/models/model.ts';
@@ -13,11 +14,13 @@ import { ADMIN_TOKEN } from './troupe.ts';
 /**
  * A service in its own process that reports the positions of its runs, so that a test can kill it there. The user
  * message selects the plan of a run, and tools append to the file `executed`. With `stops` every plan halts at its
- * position; without it, the plan runs to its end.
+ * position; without it, the plan runs to its end. With a database, the service is a member of a cluster.
  */
 
-const [dir = '', executed = '', how = ''] = process.argv.slice(2);
+const [dir = '', executed = '', how = '', database = ''] = process.argv.slice(2);
 const stops = how === 'stops';
+
+const TTL_MS = 5000;
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -85,6 +88,7 @@ const app = await startApp({
     http_addr: '127.0.0.1:0',
     http_server: HTTP_SERVER,
     storage_dir: dir,
+    ...(database !== '' && { database: { url: database }, cluster: { lease_ttl_ms: TTL_MS } }),
     AdminApiConfig: { bearer_token: ADMIN_TOKEN, expose_trace_routes: true },
     observe_all_agents: true,
     trace: { sampling_disable: true },
@@ -104,4 +108,6 @@ const app = await startApp({
     tool('risky', { needsApproval: true }),
   ],
 });
+// A member that was killed has the data until its lease is over.
+while (database !== '' && app.member()?.state !== 'active') await setTimeout(20);
 say(`listens on ${app.url}`);
