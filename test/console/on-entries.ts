@@ -324,6 +324,17 @@ export const onEntries = async (t: Test, house: House): Promise<void> => {
     await button(page, 'Revert to default').click();
     await toast(page, 'The original description of tool');
     t.match(await get('/v1/config/tools/get_weather'), { description: original });
+    t.equal(await text.inputValue(), original);
+
+    const overrides = '/v1/config/tools/get_weather/overrides';
+    await troupe.call('PATCH', overrides, { description: 'Theirs' }, headers);
+    await text.fill('Mine');
+    await button(page, 'Save').click();
+    await page.getByRole('dialog', { name: /was changed by another user/ }).waitFor();
+    t.match(await get('/v1/config/tools/get_weather'), { description: 'Theirs' });
+    await button(page, 'Discard mine').click();
+    t.equal(await text.inputValue(), 'Theirs');
+    await troupe.call('DELETE', overrides, undefined, headers);
   });
 
   t.test('calls a tool with arguments from its schema, and shows the result and its failures', async (t) => {

@@ -1,110 +1,24 @@
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { mcpSegment } from '../../../schema/mcp-names.ts';
-import { anything, type JsonObject } from '../../data/guard.ts';
+import type { JsonObject } from '../../data/guard.ts';
 import { sourceState } from '../../data/meta.ts';
 import { useResource } from '../../data/queries.ts';
-import { changed, idsOf, metaOf } from '../../data/records.ts';
-import { pathOf, send } from '../../data/request.ts';
+import { idsOf, metaOf } from '../../data/records.ts';
 import { capabilities, runtimeStats, type Tool } from '../../data/resources.ts';
-import { Button, buttonLook } from '../../design/Button.tsx';
+import { buttonLook } from '../../design/Button.tsx';
 import { Chip } from '../../design/Chip.tsx';
-import { TextField } from '../../design/Inputs.tsx';
 import { Json } from '../../design/Json.tsx';
 import { Card, Page } from '../../design/Layout.tsx';
 import { LoadedById } from '../../design/Loaded.tsx';
-import { toast } from '../../feedback/toasts.ts';
-import { useWork } from '../../feedback/use-work.ts';
-import { useWrite } from '../../feedback/use-write.ts';
 import { useFormat, useTexts } from '../../i18n/locale.ts';
 import { FigureTable } from '../../list/FigureTable.tsx';
 import { ScreenLink } from '../../navigation/links.tsx';
 import { NoSuch } from '../../navigation/NoSuch.tsx';
-import { UnsavedGuard } from '../../navigation/UnsavedGuard.tsx';
+import { Description } from './Description.tsx';
 import css from './Tools.module.css';
 import { TryIt } from './TryIt.tsx';
 import texts from './texts.json' with { type: 'json' };
-import {
-  bytesOf,
-  type Definition,
-  definitionOf,
-  LONG,
-  MOST_BYTES,
-  parametersOf,
-  useCallers,
-} from './tool.ts';
-
-/**
- * Overrides the description of a built-in tool that models receive.
- * @param original the description without the override; undefined if there is none
- */
-const Description = (props: { id: string; effective: string; original: unknown }) => {
-  const t = useTexts(texts);
-  const format = useFormat();
-  const { id, effective, original } = props;
-  const [typed, type] = useState(effective);
-  const [from, setFrom] = useState(effective);
-  const [isReverting, run] = useWork();
-  const write = useWrite();
-  const path = pathOf`/v1/config/tools/${id}/overrides`;
-  const bytes = bytesOf(typed);
-  const isOver = bytes > MOST_BYTES;
-  const isDirty = typed !== from;
-  const isBusy = write.isPending || isReverting;
-  const numbers = { bytes: format.number(bytes), most: format.number(MOST_BYTES) };
-  const error = isOver ? t('bytes.over', numbers) : isDirty && typed.trim() === '' ? t('empty') : undefined;
-  const save = (): void => {
-    const what = { namespace: 'tools', entity: 'entity.tool', id, done: 'saved' } as const;
-    write.mutate(
-      { method: 'PATCH', path, body: { description: typed }, ...what },
-      { onSuccess: () => setFrom(typed) },
-    );
-  };
-  const revert = async (): Promise<void> => {
-    await send({ method: 'DELETE', path }, anything);
-    changed('tools');
-    toast('success', t('reverted', { id }));
-  };
-  return (
-    <form
-      className="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isDirty && error === undefined) save();
-      }}
-    >
-      <TextField
-        label={t('override.label')}
-        hint={t('override.hint')}
-        error={error}
-        rows={4}
-        value={typed}
-        onChange={type}
-      />
-      <div className="row end">
-        <span className="quiet grow">
-          {t('bytes', numbers)}
-          {typed.length >= LONG && !isOver && ` · ${t('long')}`}
-        </span>
-        {typeof original === 'string' && (
-          <Button disabled={isBusy} title={original} onClick={() => run(revert)}>
-            {t('revert')}
-          </Button>
-        )}
-        <Button type="submit" tone="primary" disabled={isBusy || !isDirty || error !== undefined} data-save>
-          {t('save')}
-        </Button>
-      </div>
-      {typeof original === 'string' && (
-        <details open>
-          <summary>{t('original')}</summary>
-          <p className={css.text}>{original}</p>
-        </details>
-      )}
-      <UnsavedGuard isDirty={isDirty} />
-    </form>
-  );
-};
+import { type Definition, definitionOf, parametersOf, useCallers } from './tool.ts';
 
 const META = metaOf('tools');
 
@@ -195,7 +109,6 @@ const Whole = ({ tool }: { tool: Definition }) => {
   const meta = useResource(META).data;
   const callers = useCallers()(id);
   const own = meta?.get(id);
-  const original = own?.base?.description;
   return (
     <Page
       title={id}
@@ -215,7 +128,7 @@ const Whole = ({ tool }: { tool: Definition }) => {
         <div className="stack" data-wide>
           <Card title={t('column.description')}>
             {own ? (
-              <Description key={description} id={id} effective={description} original={original} />
+              <Description key={id} id={id} />
             ) : (
               <div className="stack">
                 <p className={css.text}>{description}</p>
