@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { z } from 'zod';
 import { type Client, createClient } from '../crash/client.ts';
-import { createProcess, type Service, type ServiceProcess } from '../crash/process.ts';
+import { ADMIN, createProcess, type Service, type ServiceProcess } from '../crash/process.ts';
 
 /** Services that are members of one cluster, each in a separate process behind its own address. */
 
@@ -62,9 +62,12 @@ export const eventually = async <T>(what: string, attempt: () => Promise<T | und
 export const isActive = async (member: Service): Promise<boolean> =>
   (await healthOf(member, '?role=active').catch(() => undefined))?.status === 200;
 
-/** Active, or on standby with an active member that it has found. */
-export const becomesHealthy = (member: Service): Promise<true> =>
-  eventually('a member serves requests', async () => (await healthOf(member)).status === 200 || undefined);
+/** Resolves when requests have an effect: a standby is healthy while the lease of a killed member lasts. */
+export const serves = ({ url }: Service): Promise<true> =>
+  eventually('a member serves requests', async () => {
+    const { status } = await fetch(`${url}/v1/threads?limit=1`, { headers: ADMIN });
+    return status === 200 || undefined;
+  });
 
 export const becomes = (member: Member, state: string): Promise<true> =>
   eventually(`${member.name} is ${state}`, async () => {

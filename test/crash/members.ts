@@ -5,7 +5,7 @@ import { generateKey } from '../../src/store/engine/secrets-cipher.ts';
 import { KEY_FILE } from '../../src/store/index.ts';
 import { hasStandby } from '../cluster/mode.ts';
 import { type Postgres, startPostgres } from '../cluster/postgres.ts';
-import { becomesHealthy, eventually, isActive } from '../cluster/services.ts';
+import { eventually, isActive, serves } from '../cluster/services.ts';
 import { defer } from '../http/serve.ts';
 import {
   copyInto,
@@ -74,10 +74,10 @@ export const createClusterService = async (t: Test, options: ServiceOptions): Pr
       for (const member of members) {
         if (member.isRunning()) continue;
         started = await member.start(durability);
-        if (member !== front) await becomesHealthy(member);
+        if (member !== front) await serves(member);
       }
       if (!started) throw new Error('every member is running');
-      await becomesHealthy(front);
+      await serves(front);
       countLost();
       answers = true;
       came.resolve();
