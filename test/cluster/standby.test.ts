@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ADMIN } from '../crash/service.ts';
+import { ADMIN } from '../crash/process.ts';
 import { startPostgres } from './postgres.ts';
 import { NO_POSTGRES } from './programs.ts';
 import { becomes, createMembers, eventually, healthOf, type Member } from './services.ts';
