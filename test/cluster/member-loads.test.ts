@@ -71,7 +71,9 @@ t.test('loads of members', { skip: NO_POSTGRES }, async (t) => {
     await untilState(b, 'active');
     await untilState(a, 'standby');
     t.strictSame(a.services, [], 'a fenced member reads no rows');
-    t.match(b.member.view().members[0], { name: 'a', state: 'gone', reason: 'fenced by b' });
+    const shown = () => b.member.view().members.find(({ reason }) => reason === 'fenced by b');
+    await until(() => shown() !== undefined, 'the end of the membership');
+    t.match(shown(), { name: 'a', state: 'gone' });
   });
 
   await t.test('a member that leaves while it loads ends its load', async (t) => {

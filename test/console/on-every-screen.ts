@@ -138,10 +138,10 @@ export const onEveryScreen = async (t: Test, house: House): Promise<void> => {
     page.evaluate(`document.documentElement.dataset.theme = '${theme}';
       for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();`);
 
-  /** Opens a screen by its sidebar link, if there is one. */
+  /** Opens a screen by its sidebar link, if there is one that no dialog covers. */
   const follow = async ({ page, go }: Visit, path: string): Promise<void> => {
     const link = page.locator(`nav a[href="${path}"]`).first();
-    if ((await link.count()) === 0) return go(path);
+    if ((await link.count()) === 0 || (await page.getByRole('dialog').count()) > 0) return go(path);
     await link.click();
     await page.waitForURL(`${troupe.url}${path}`);
   };

@@ -19,7 +19,7 @@ import { Report } from './report.ts';
 const USAGE = `Usage: npm run test:run -- [--jobs N] [--slowest N] [PART ...]
 
   PART          only files whose path has this in it, such as store/ or test/ids.test.ts
-  --jobs N      concurrent processes (default: one more than there are cores)
+  --jobs N      concurrent processes (default: three more than there are cores)
   --slowest N   print the N files that took most CPU time
 
   TROUPE_TEST_SEED=N   repeats what was random in an earlier run
@@ -38,7 +38,7 @@ const main = async (): Promise<void> => {
   });
   if (values.help) return console.log(USAGE);
   const files = testFiles(positionals);
-  const jobs = countFrom('jobs', values.jobs, availableParallelism() + 1);
+  const jobs = countFrom('jobs', values.jobs, availableParallelism() + 3);
   const slowest = countFrom('slowest', values.slowest, 0);
   const end = await runAlone(TAP_PLACES.base);
   const report = new Report(SEED);
