@@ -110,9 +110,20 @@ const untilStandby = (server: Server): Promise<void> =>
 /** The agent's 200 tokens take 4 s. */
 const PACED = JSON.stringify({ agentId: 'bench-paced', messages: [{ role: 'user', content: 'Go.' }] });
 
+/** A member may have read the members last before it became the active one. */
+const leaderOf = async (server: Server): Promise<string> => {
+  let found: string | null = null;
+  await until('the active member is known', async () => {
+    // The shape of the route's response.
+    const { leader } = (await askJson(server, '/v1/system/members')) as { leader: string | null };
+    found = leader;
+    return leader !== null;
+  });
+  return found ?? '';
+};
+
 const measureDrain = async (active: Server, standby: Server): Promise<number> => {
-  // The shape of the route's response.
-  const { leader } = (await askJson(active, '/v1/system/members')) as { leader: string };
+  const leader = await leaderOf(active);
   const run = await fetch(`${active.url}/v1/runs`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { headers } from './ask.ts';
-import type { House } from './visit.ts';
+import { becomesTrue, type House } from './visit.ts';
 
 /** Users and API keys. */
 
@@ -74,7 +74,7 @@ export const onAccess = async (t: Test, house: House): Promise<void> => {
     await rest();
     t.notMatch(await content(page), key, 'the page no longer has the key');
     t.notMatch(said.join('\n'), key);
-    await page.waitForFunction(`document.activeElement?.textContent === 'New API key'`);
+    await becomesTrue(page, `document.activeElement?.textContent === 'New API key'`);
     t.match((await call('GET', '/v1/users/ci-bot')).body, { kind: 'service', grants: ['member'] });
     await button(page, 'New API key').first().click();
     await dialog.locator('datalist option[value="ci-bot"]').waitFor({ state: 'attached' });

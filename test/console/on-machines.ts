@@ -8,7 +8,7 @@ import { asks } from '../service/models.ts';
 import { farAgent, startPeer } from '../service/remote/peer.ts';
 import { eventually } from '../service/troupe.ts';
 import { ASKS_FIRST, ask, begin, headers } from './ask.ts';
-import type { House } from './visit.ts';
+import { becomesTrue, type House } from './visit.ts';
 
 /** Statecharts of other actors than runs: MCP connections and remote tasks. */
 
@@ -19,7 +19,9 @@ const shown = (page: Page, state: string) => page.locator(`svg [data-state="${st
 
 /** Waits until the chart has dots in the color of a token. The edges of dots are blended, so colors are compared roughly. */
 const hasDots = (page: Page, token: string) =>
-  page.waitForFunction(`(() => {
+  becomesTrue(
+    page,
+    `(() => {
     const color = getComputedStyle(document.documentElement).getPropertyValue('${token}').trim();
     const wanted = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
     const canvas = document.querySelector('canvas');
@@ -31,7 +33,8 @@ const hasDots = (page: Page, token: string) =>
       if (data[at + 3] > 120 && wanted.every((part, index) => Math.abs(part - data[at + index]) < 8)) return true;
     }
     return false;
-  })()`);
+  })()`,
+  );
 
 export const onMachines = async (t: Test, house: House): Promise<void> => {
   const { troupe } = house;

@@ -5,7 +5,7 @@ import { says } from '../service/agent-loop/agents.ts';
 import { asks } from '../service/models.ts';
 import { ADMIN_TOKEN, type Troupe } from '../service/troupe.ts';
 import { askWith } from './ask.ts';
-import type { House } from './visit.ts';
+import { becomesTrue, type House } from './visit.ts';
 
 /** The screen of a run: its progress, waits, history and actions. */
 
@@ -182,10 +182,13 @@ export const onRunDetail = async (t: Test, house: House): Promise<void> => {
     await panel.getByText('Here it is').waitFor();
     await timeline.getByRole('button', { name: /^Run writer/ }).waitFor();
     t.equal(await timeline.getByRole('button', { name: /^Inference/ }).count(), 3);
-    await page.waitForFunction(`(() => {
+    await becomesTrue(
+      page,
+      `(() => {
       const boxes = [...document.querySelectorAll('[data-span]')].map((row) => row.getBoundingClientRect());
       return boxes.every(({ top }, at) => at === 0 || top >= boxes[at - 1].bottom - 1);
-    })()`);
+    })()`,
+    );
     await timeline
       .getByRole('button', { name: /^Inference/ })
       .nth(1)

@@ -10,7 +10,7 @@ import { LIFETIME } from '../../src/console/feedback/toasts.ts';
 import { definePlugin } from '../../src/plugins/define.ts';
 import type { SettingsInput } from '../../src/settings/index.ts';
 import { ROOT } from '../run/places.ts';
-import { ADMIN_TOKEN, startDemo, type Troupe } from '../service/troupe.ts';
+import { ADMIN_TOKEN, eventually, startDemo, type Troupe } from '../service/troupe.ts';
 
 /** Suspends each call; the arguments of the decision replace those of the call. */
 const handsOver = definePlugin({
@@ -108,6 +108,13 @@ const LASTING_TOASTS = `{
   const lifetimes = ${JSON.stringify(Object.values(LIFETIME))};
   window.setTimeout = (act, ms, ...more) => setTimeout(act, lifetimes.includes(ms) ? 15_000 : ms, ...more);
 }`;
+
+/**
+ * Waits until an expression is true in the page. `waitForFunction` may evaluate a text within the page, whose policy
+ * rejects that.
+ */
+export const becomesTrue = (page: Page, expression: string): Promise<unknown> =>
+  eventually(() => page.evaluate(expression), Boolean);
 
 export const NOTICES = 'react 1.0.0 (MIT)\n';
 
