@@ -2,6 +2,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { dictionaryIn } from '../../src/console/dictionaries/all.ts';
+import { LONG } from '../long.ts';
 import { asks } from '../service/models.ts';
 import { ADMIN_TOKEN } from '../service/troupe.ts';
 import { ASKS_FIRST, ask, askWith, headers } from './ask.ts';
@@ -88,7 +89,7 @@ const mostPrograms = (path: string): number => {
 const SMALL = { width: 375, height: 812 };
 
 /** Programs and texts of all screens are also checked in the sources, so the short form visits one screen of each four. */
-const ONE_OF = process.env.TROUPE_TEST_LONG === undefined ? 4 : 1;
+const ONE_OF = LONG ? 1 : 4;
 
 const someOf = (paths: readonly string[], from: number): string[] =>
   paths.filter((_, index) => index % ONE_OF === from % ONE_OF);

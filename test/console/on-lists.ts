@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
+import { LONG } from '../long.ts';
 import { ROOT } from '../run/places.ts';
 import { asks } from '../service/models.ts';
 import { ASKS_FIRST, ask, askWith, headers } from './ask.ts';
@@ -8,7 +9,7 @@ import type { House } from './visit.ts';
 
 /** Checks of every list screen with rows that have long texts. */
 
-const LONG = 'Answers questions about invoices, refunds and deliveries of customers of all regions';
+const LONG_TEXT = 'Answers questions about invoices, refunds and deliveries of customers of all regions';
 
 const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js');
 
@@ -34,7 +35,7 @@ const LISTS = [
 ];
 
 /** Columns have the least space in the first one. */
-const WIDTHS = process.env.TROUPE_TEST_LONG === undefined ? [1280] : [1280, 1440];
+const WIDTHS = LONG ? [1280, 1440] : [1280];
 
 /** Lists that may have no rows here. */
 const UNFILLED = new Set(['/a2a-servers', '/eval-runs', '/model-pools']);
@@ -94,7 +95,7 @@ export const onLists = async (t: Test, house: House): Promise<void> => {
     t.equal(status, 201, `${namespace} ${JSON.stringify(said)}`);
   };
   const plugin_ids = ['permission', 'observability', 'reminder', 'generative-ui'];
-  const agent = { ...ASKS_FIRST, id: 'customer-support-of-all-regions', description: LONG, plugin_ids };
+  const agent = { ...ASKS_FIRST, id: 'customer-support-of-all-regions', description: LONG_TEXT, plugin_ids };
   await create('agents', agent);
   await create('mcp-servers', {
     id: 'server-of-invoices-and-refunds',
@@ -111,26 +112,26 @@ export const onLists = async (t: Test, house: House): Promise<void> => {
     unpriced: 'ignore',
   });
   const key = {
-    name: LONG,
+    name: LONG_TEXT,
     user: 'service-that-answers-questions-about-invoices',
     new_user: {
       kind: 'service',
-      name: LONG,
+      name: LONG_TEXT,
       grants: ['operator', 'configure:mcp-servers', 'decide:support-*/*'],
     },
     expires_in_secs: 864_000,
   };
   const made = await troupe.call('POST', '/v1/keys', key, headers);
   t.equal(made.status, 201, JSON.stringify(made.body));
-  await ask(troupe, agent.id, LONG);
+  await ask(troupe, agent.id, LONG_TEXT);
   await askWith(troupe, agent.id, asks(['long-wait', 'get_weather', { location: 'Oslo' }]));
-  await askWith(troupe, agent.id, () => Promise.reject(new Error(LONG)));
+  await askWith(troupe, agent.id, () => Promise.reject(new Error(LONG_TEXT)));
   const fixtures = [1, 2].map((each) => ({
     id: `1f6a4c1e-7b55-4f0b-9a3e-96fdc0dd00${each}0`,
-    user_input: LONG,
-    expect: { final_text_contains: [LONG] },
+    user_input: LONG_TEXT,
+    expect: { final_text_contains: [LONG_TEXT] },
   }));
-  const dataset = { id: 'long-texts', spec: { description: LONG, fixtures } };
+  const dataset = { id: 'long-texts', spec: { description: LONG_TEXT, fixtures } };
   const stored = await troupe.call('POST', '/v1/eval/datasets', dataset, headers);
   t.equal(stored.status, 201, JSON.stringify(stored.body));
 

@@ -1,6 +1,7 @@
 import type { CDPSession, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { heapOf } from '../../bench/main-thread.ts';
+import { LONG } from '../long.ts';
 import { asks } from '../service/models.ts';
 import { ASKS_FIRST, ask, askWith, headers } from './ask.ts';
 import type { House } from './visit.ts';
@@ -19,7 +20,7 @@ const MOST_GROWTH = 1.1;
 /** The first rounds load programs and charts, and compile them. */
 const FIRST_ROUNDS = 2;
 
-const MORE_ROUNDS = process.env.TROUPE_TEST_LONG === undefined ? 2 : 10;
+const MORE_ROUNDS = LONG ? 10 : 2;
 
 /** The count of listeners of the shell differs by one; a leak adds one in each round. */
 const SPARE = 1;

@@ -4,13 +4,14 @@ import t from 'tap';
 import { readPages } from '../../.build/manual.ts';
 import { CHROMIUM, hasChromium } from '../../bench/chromium.ts';
 import { startHouse } from '../console/visit.ts';
+import { LONG } from '../long.ts';
 
 /** The manual as its readers see it. The test fails on each error and each warning of the browser console. */
 
 const SMALL = { width: 390, height: 844 };
 
 /** All pages are made from the same parts: the short form checks one of each five with axe. */
-const ONE_OF = process.env.TROUPE_TEST_LONG === undefined ? 5 : 1;
+const ONE_OF = LONG ? 1 : 5;
 
 const addressOf = (path: string): string => (path === 'index' ? '/docs' : `/docs/${path}`);
 

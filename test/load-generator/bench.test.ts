@@ -9,6 +9,7 @@ import { createResult, type Outcome, readResult, writeResult } from '../../bench
 import { createRow } from '../../bench/row.ts';
 import { bundled, nodeCommand } from '../child.ts';
 import { MAIN } from '../e2e/built.ts';
+import { LONG } from '../long.ts';
 
 /** The benchmarks as their command executes them. Their figures are not tested. */
 
@@ -30,9 +31,7 @@ const bench = async (args: readonly string[]) => {
 };
 
 /** Together they start nearly every kind of server, client and store. The long form executes all. */
-const SMOKE = process.env.TROUPE_TEST_LONG
-  ? BENCHMARKS.map(({ name }) => name)
-  : ['provider', 'streams', 'resume', 'soak'];
+const SMOKE = LONG ? BENCHMARKS.map(({ name }) => name) : ['provider', 'streams', 'resume', 'soak'];
 
 t.test('a short run prints tables, writes every figure and counts none of them', async (t) => {
   t.ok(MAIN, 'the build has a main program');

@@ -7,6 +7,7 @@ import { digestOfCall } from '../../src/schema/call-digest.ts';
 import type { Json } from '../../src/schema/json.ts';
 import type { Run, TicketBelow, WaitingTicket } from '../../src/schema/run.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
+import { LONG } from '../long.ts';
 import { asks, type Call, type Inference } from '../service/models.ts';
 import { startTroupe } from '../service/troupe.ts';
 
@@ -15,8 +16,6 @@ import { startTroupe } from '../service/troupe.ts';
  * after a restart, a call is executed at most once for each ticket that showed exactly this call and was approved. The
  * model reuses the ids of its calls, but each call has unique arguments, so an execution identifies its call.
  */
-
-const LONG = process.env.TROUPE_TEST_LONG === '1';
 
 const SURFACES = ['native', 'chat', 'ag-ui', 'a2a'] as const;
 const WORDS: readonly Json[] = [
