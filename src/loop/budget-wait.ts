@@ -1,6 +1,6 @@
+import type { Resume } from '../schema/activation.ts';
 import { BUDGET_EXCEEDED, type ReachedLimit } from '../schema/budget.ts';
 import { digestOfCall } from '../schema/call-digest.ts';
-import type { Resume } from '../schema/run.ts';
 import type { Ticket } from '../schema/run-event.ts';
 import { budgetTicket, budgetTicketId } from '../tools/tickets.ts';
 import type { Ending, InferOutcome } from './answer.ts';

@@ -1,4 +1,4 @@
-import type { Resume } from '../schema/run.ts';
+import type { Resume } from '../schema/activation.ts';
 import { type Tool, toToolResult } from '../tools/tool.ts';
 import { editedArguments } from '../tools/verdict.ts';
 import { decideBudget, dropBudgetWaits, isBudgetWait, type Stopped } from './budget-wait.ts';

@@ -1,6 +1,6 @@
 import type { HookOutcome } from '../plugins/plugin.ts';
+import type { Resume } from '../schema/activation.ts';
 import { monotonic } from '../schema/clock.ts';
-import type { Resume } from '../schema/run.ts';
 import type { ToolResult } from '../schema/run-event.ts';
 import { type CheckedOutput, checkedOutput } from '../tools/checked-output.ts';
 import {

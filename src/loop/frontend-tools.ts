@@ -1,4 +1,4 @@
-import type { RunAdapter } from '../schema/run.ts';
+import type { RunAdapter } from '../schema/activation.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import { clientToolOf } from '../tools/client-tool.ts';
 import type { ResolvedAgent } from './agent.ts';

@@ -1,7 +1,7 @@
+import type { Resume } from '../schema/activation.ts';
 import { AUTH_REQUIRED } from '../schema/authorization.ts';
 import { digestOfCall, digestOfTickets } from '../schema/call-digest.ts';
 import type { ContentBlock } from '../schema/message.ts';
-import type { Resume } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
 import { type Shown, shownJson, shownText } from '../tools/media-text.ts';
 import { delegatedRun } from '../tools/tickets.ts';

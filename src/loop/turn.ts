@@ -9,6 +9,7 @@ import type {
 } from '../models/model.ts';
 import type { CompactionEvent } from '../plugins/context/compaction-marks.ts';
 import type { Compactor } from '../plugins/context/compactor.ts';
+import type { Resume } from '../schema/activation.ts';
 import type { Actor } from '../schema/actor.ts';
 import type { PartBlock } from '../schema/answer-part.ts';
 import type { Clock, Ids } from '../schema/clock.ts';
@@ -19,7 +20,7 @@ import type { InputBlock, Message, MessageMetadata, ReasoningItem, ToolCall } fr
 import type { RequestedMode } from '../schema/output.ts';
 import type { Boundary } from '../schema/pending.ts';
 import type { ProviderCallBlock, SourceBlock } from '../schema/provider-tool.ts';
-import type { Resume, ResumeMode, TicketBelow } from '../schema/run.ts';
+import type { ResumeMode, TicketBelow } from '../schema/run.ts';
 import type { RepeatedRequest, RunEvent, TicketExpiry, ToolResult, Usage } from '../schema/run-event.ts';
 import type { InferenceOverrides } from '../schema/run-overrides.ts';
 import type { Account, Granted } from '../schema/spending.ts';

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { InferenceRequest } from '../models/model.ts';
+import type { Resume } from '../schema/activation.ts';
 import type { Actor } from '../schema/actor.ts';
 import type { AgentSpec } from '../schema/agent.ts';
 import type { AnswerPart } from '../schema/answer-part.ts';
 import type { Message, ToolCall } from '../schema/message.ts';
-import type { Resume } from '../schema/run.ts';
 import type { ToolResult, Usage } from '../schema/run-event.ts';
 import type { InferenceOverrides } from '../schema/run-overrides.ts';
 import type { StopCondition } from '../schema/stop-condition.ts';

@@ -1,16 +1,8 @@
 import { z } from 'zod';
+import { RunAdapter, RunMode, RunOrigin } from './activation.ts';
 import { Json, JsonObject } from './json.ts';
 import { Message } from './message.ts';
-import {
-  ResumeMode,
-  RunAdapter,
-  RunMode,
-  RunOrigin,
-  StateSnapshot,
-  StructuredOutput,
-  Termination,
-  ticketContent,
-} from './run.ts';
+import { ResumeMode, StateSnapshot, StructuredOutput, Termination, ticketContent } from './run.ts';
 
 /** Events of a run, for run streams and the event log (runtime.md 6.2). */
 

@@ -1,5 +1,5 @@
+import type { Activation } from '../schema/activation.ts';
 import type { LoggedEvent } from '../schema/canonical-event.ts';
-import type { Activation } from '../schema/run.ts';
 import type { RunRecord } from '../schema/run-state.ts';
 import type { StoredMessage } from './tables/messages.ts';
 import type { TransferNames } from './transfer-plan.ts';

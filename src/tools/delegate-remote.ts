@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Resume } from '../schema/run.ts';
+import type { Resume } from '../schema/activation.ts';
 import type { Delegate, DelegateOutcome } from './delegate.ts';
 import type { RemoteAgent, RemoteOutcome, RemoteTask, RemoteTurn } from './remote-agent.ts';
 import { type ToolContext, ToolError } from './tool.ts';

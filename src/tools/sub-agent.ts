@@ -1,6 +1,7 @@
+import type { Resume } from '../schema/activation.ts';
 import type { PartBlock } from '../schema/answer-part.ts';
 import type { Json } from '../schema/json.ts';
-import type { Resume, TicketBelow } from '../schema/run.ts';
+import type { TicketBelow } from '../schema/run.ts';
 import type { RunEvent } from '../schema/run-event.ts';
 import type { TraceContext } from '../schema/trace-context.ts';
 

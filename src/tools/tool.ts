@@ -1,9 +1,10 @@
 import type { z } from 'zod';
+import type { Resume } from '../schema/activation.ts';
 import type { Actor } from '../schema/actor.ts';
 import type { AnswerPart } from '../schema/answer-part.ts';
 import type { InputBlock } from '../schema/message.ts';
 import { maskForeign, maskKnown } from '../schema/redaction/foreign.ts';
-import type { Resume, ResumeMode } from '../schema/run.ts';
+import type { ResumeMode } from '../schema/run.ts';
 import type { Ticket, ToolResult } from '../schema/run-event.ts';
 import type { ToolDescriptor } from '../schema/tool-descriptor.ts';
 import type { TraceContext } from '../schema/trace-context.ts';

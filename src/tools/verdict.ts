@@ -1,4 +1,5 @@
-import type { Resume, ResumeMode } from '../schema/run.ts';
+import type { Resume } from '../schema/activation.ts';
+import type { ResumeMode } from '../schema/run.ts';
 import type { Json } from './tool.ts';
 
 /**

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { expiredDecisions, expiryOf } from '../../src/runtime/maintenance/expiry.ts';
-import { Resume, Run } from '../../src/schema/run.ts';
+import { Resume } from '../../src/schema/activation.ts';
+import { Run } from '../../src/schema/run.ts';
 import type { TicketExpiry } from '../../src/schema/run-event.ts';
 import { inState, type RunRecord } from '../../src/schema/run-state.ts';
 import { editedArguments, isApproval } from '../../src/tools/verdict.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { EndedLeg, ImportedMessage, LegBook } from '../../runtime/index.ts';
+import type { Leg } from '../../schema/activation.ts';
 import { type ContentBlock, textOf } from '../../schema/message.ts';
-import type { Leg } from '../../schema/run.ts';
 import type { Store } from '../../store/index.ts';
 import { type FileLink, failureOfLeg, legText, messagesOfLeg } from './chat-leg.ts';
 import { waitsOf } from './waits.ts';

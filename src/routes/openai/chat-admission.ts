@@ -11,11 +11,11 @@ import type {
   ThreadFields,
   ThreadView,
 } from '../../runtime/index.ts';
+import type { Leg } from '../../schema/activation.ts';
 import { actorOf } from '../../schema/actor.ts';
 import type { Accept } from '../../schema/idempotency.ts';
 import type { ContentBlock } from '../../schema/message.ts';
 import type { Place } from '../../schema/place.ts';
-import type { Leg } from '../../schema/run.ts';
 import type { Client } from '../protocol-runs.ts';
 import type { ChatInput } from './chat-input.ts';
 import { acceptReferences } from './file-references.ts';

@@ -6,10 +6,10 @@ import { isLastLeg, replayChatLeg } from '../../protocols/openai/chat-replay.ts'
 import { runHeaders, STREAM_HEADERS } from '../../protocols/openai/response-headers.ts';
 import type { ShownWaits } from '../../protocols/openai/waits.ts';
 import type { Channel } from '../../runtime/index.ts';
+import type { EndedLeg } from '../../schema/activation.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import type { Message } from '../../schema/message.ts';
 import { NotFound } from '../../schema/outcome.ts';
-import type { EndedLeg } from '../../schema/run.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import { readEventsFrom } from '../replay.ts';
 import type { Admitted } from './chat-admission.ts';

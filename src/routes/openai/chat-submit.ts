@@ -11,10 +11,10 @@ import { invalidValue, threadBusy } from '../../protocols/openai/errors.ts';
 import { threadOfConversation } from '../../protocols/openai/ids.ts';
 import { digestsOf } from '../../protocols/openai/transcript.ts';
 import type { ImportedMessage, ThreadFields, ThreadView } from '../../runtime/index.ts';
+import type { Leg } from '../../schema/activation.ts';
 import { checkNewId, newIdProblem } from '../../schema/id.ts';
 import { Conflict, NotFound } from '../../schema/outcome.ts';
 import type { Place } from '../../schema/place.ts';
-import type { Leg } from '../../schema/run.ts';
 import {
   type Accepted,
   type AttachAdmitted,

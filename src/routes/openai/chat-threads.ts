@@ -1,7 +1,7 @@
 import type { ChatRequest } from '../../protocols/openai/chat-decode.ts';
 import { normalized } from '../../protocols/openai/transcript.ts';
+import type { Leg } from '../../schema/activation.ts';
 import { textOf } from '../../schema/message.ts';
-import type { Leg } from '../../schema/run.ts';
 import type { Thread } from '../../schema/thread.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
 

@@ -1,6 +1,6 @@
 import { waitText } from '../../protocols/openai/waits.ts';
 import type { ThreadView } from '../../runtime/index.ts';
-import type { EndedLeg, Leg } from '../../schema/run.ts';
+import type { EndedLeg, Leg } from '../../schema/activation.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import { type ChatInput, waitsOfRun } from './chat-input.ts';
 

@@ -1,5 +1,6 @@
+import type { Resume } from '../../schema/activation.ts';
 import type { ContentBlock } from '../../schema/message.ts';
-import type { Resume, Run, WaitingTicket } from '../../schema/run.ts';
+import type { Run, WaitingTicket } from '../../schema/run.ts';
 import type { DecisionInput, Submission } from '../thread/submission.ts';
 import { isOfDelegate, ticketsOf } from '../thread/tickets.ts';
 

@@ -1,7 +1,8 @@
 import { unsettledCalls } from '../../loop/calls.ts';
 import { isPausing } from '../../loop/infer.ts';
 import { argumentsOf } from '../../loop/turn.ts';
-import type { GoingCall, Resume, WaitingTicket } from '../../schema/run.ts';
+import type { Resume } from '../../schema/activation.ts';
+import type { GoingCall, WaitingTicket } from '../../schema/run.ts';
 import { hasTag } from '../../schema/run-state.ts';
 import { isBudgetTicket } from '../../tools/tickets.ts';
 import type { Write } from '../ledger/transaction.ts';

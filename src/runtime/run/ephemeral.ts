@@ -1,9 +1,10 @@
 import type { ResolvedAgent } from '../../loop/agent.ts';
 import { openTickets } from '../../loop/calls.ts';
 import type { StepCall } from '../../loop/turn.ts';
+import type { Resume, RunAdapter } from '../../schema/activation.ts';
 import type { Message, ToolCall } from '../../schema/message.ts';
 import { Unavailable } from '../../schema/outcome.ts';
-import type { Resume, ResumeMode, Run, RunAdapter } from '../../schema/run.ts';
+import type { ResumeMode, Run } from '../../schema/run.ts';
 import type { BudgetMeter, RunTraces, RuntimeDeps, RuntimeObserver, UsageBook } from '../deps.ts';
 import { unstoredLedger } from '../ledger/in-memory.ts';
 import { historyOf } from '../ledger/ledger.ts';

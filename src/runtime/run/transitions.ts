@@ -2,9 +2,10 @@ import type { SnapshotFrom } from 'xstate';
 import { advance, IllegalTransition } from '../../../machines/advance.ts';
 import { runMachine } from '../../../machines/run.ts';
 import type { RunMachineEvent } from '../../../machines/run-types.ts';
+import type { Activation, Resume, RunAdapter, RunMode, RunOrigin } from '../../schema/activation.ts';
 import type { Actor } from '../../schema/actor.ts';
 import { seconds } from '../../schema/clock.ts';
-import type { Activation, Resume, Run, RunAdapter, RunMode, RunOrigin, RunStatus } from '../../schema/run.ts';
+import type { Run, RunStatus } from '../../schema/run.ts';
 import type { RunIdentity } from '../../schema/run-event.ts';
 import {
   hasTag,

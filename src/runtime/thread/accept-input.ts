@@ -1,6 +1,6 @@
+import type { RunMode } from '../../schema/activation.ts';
 import type { Message } from '../../schema/message.ts';
 import { Conflict, NotFound } from '../../schema/outcome.ts';
-import type { RunMode } from '../../schema/run.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import { nextStepOf } from '../delegation/wake.ts';
 import { openRunOf } from '../ledger/ledger.ts';

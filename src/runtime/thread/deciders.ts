@@ -1,4 +1,5 @@
 import type { AccessDraft } from '../../schema/access-event.ts';
+import type { Resume } from '../../schema/activation.ts';
 import { type Actor, actorOf } from '../../schema/actor.ts';
 import { AUTH_REQUIRED } from '../../schema/authorization.ts';
 import { BUDGET_EXCEEDED, type BudgetRaise, type ReachedLimit } from '../../schema/budget.ts';
@@ -12,7 +13,7 @@ import {
   nameOf,
   type Principal,
 } from '../../schema/principal.ts';
-import type { Resume, ResumeMode } from '../../schema/run.ts';
+import type { ResumeMode } from '../../schema/run.ts';
 import type { Verdict } from '../../tools/verdict.ts';
 import { commonUser, type People } from './people.ts';
 import type { DecisionInput } from './submission.ts';

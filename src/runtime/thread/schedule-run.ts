@@ -1,9 +1,9 @@
+import type { Resume, RunAdapter, RunMode, RunOrigin } from '../../schema/activation.ts';
 import type { Actor } from '../../schema/actor.ts';
 import type { Dispatch } from '../../schema/dispatch.ts';
 import type { Message } from '../../schema/message.ts';
 import { ownerOf } from '../../schema/partition.ts';
 import type { DeliveryMode, PendingMessage } from '../../schema/pending.ts';
-import type { Resume, RunAdapter, RunMode, RunOrigin } from '../../schema/run.ts';
 import type { RunRecord } from '../../schema/run-state.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';
 import type { MessageRange } from '../ledger/event-payloads.ts';

@@ -1,10 +1,10 @@
 import type { ResolvedAgent } from '../../loop/agent.ts';
+import type { Leg, Resume, RunAdapter, RunOrigin } from '../../schema/activation.ts';
 import type { Actor } from '../../schema/actor.ts';
 import type { Accept } from '../../schema/idempotency.ts';
 import type { JsonObject } from '../../schema/json.ts';
 import type { ContentBlock, Message, MessageMetadata, Role } from '../../schema/message.ts';
 import type { Principal } from '../../schema/principal.ts';
-import type { Leg, Resume, RunAdapter, RunOrigin } from '../../schema/run.ts';
 import type { InferenceOverrides } from '../../schema/run-overrides.ts';
 import type { ToolDescriptor } from '../../schema/tool-descriptor.ts';
 import type { TraceContext } from '../../schema/trace-context.ts';

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { isRemembered, memoryProblem } from '../../loop/accept-decision.ts';
 import type { AccessDraft } from '../../schema/access-event.ts';
+import type { Resume } from '../../schema/activation.ts';
 import { AUTH_REQUIRED } from '../../schema/authorization.ts';
 import { BUDGET_EXCEEDED, BudgetRaise, ReachedLimit } from '../../schema/budget.ts';
 import { digestOfCall, digestOfTicket } from '../../schema/call-digest.ts';
 import type { Json } from '../../schema/json.ts';
 import { Conflict, Unprocessable } from '../../schema/outcome.ts';
-import type { Resume, ResumeMode, Run, TicketBelow, WaitingTicket } from '../../schema/run.ts';
+import type { ResumeMode, Run, TicketBelow, WaitingTicket } from '../../schema/run.ts';
 import type { FoundTicket } from '../../tools/find-ticket.ts';
 import { UNCLEAR, type Verdict, verdictOf } from '../../tools/verdict.ts';
 import type { Write } from '../ledger/transaction.ts';

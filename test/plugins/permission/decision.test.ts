@@ -2,7 +2,7 @@ import t from 'tap';
 import { rememberDecision } from '../../../src/plugins/permission/decision.ts';
 import { createExpiry } from '../../../src/plugins/permission/expiry.ts';
 import { permissionPolicy } from '../../../src/plugins/permission/state.ts';
-import type { Resume } from '../../../src/schema/run.ts';
+import type { Resume } from '../../../src/schema/activation.ts';
 import type { Json } from '../../../src/tools/tool.ts';
 import { stateStore } from '../context.ts';
 

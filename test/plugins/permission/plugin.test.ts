@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { permissionPlugin } from '../../../src/plugins/permission/plugin.ts';
 import { permissionOverrides, permissionPolicy } from '../../../src/plugins/permission/state.ts';
 import type { HookContext } from '../../../src/plugins/plugin.ts';
-import type { Resume } from '../../../src/schema/run.ts';
+import type { Resume } from '../../../src/schema/activation.ts';
 import type { ToolDescriptor } from '../../../src/schema/tool-descriptor.ts';
 import { update } from '../../../src/tools/state.ts';
 import type { GatedCall, Json } from '../../../src/tools/tool.ts';

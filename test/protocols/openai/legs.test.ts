@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createLegs } from '../../../src/protocols/openai/legs.ts';
 import { announceLeg } from '../../../src/protocols/openai/open-leg.ts';
-import { Activation } from '../../../src/schema/run.ts';
+import { Activation } from '../../../src/schema/activation.ts';
 import type { RunRecord } from '../../../src/schema/run-state.ts';
 import { storeFor } from '../../store/open.ts';
 import { run } from '../../store/records.ts';
