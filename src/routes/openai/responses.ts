@@ -29,7 +29,8 @@ import { clientOf } from '../protocol-runs.ts';
 import { inputItems } from './input-items.ts';
 import { TAG } from './models.ts';
 import type { OpenAiDeps } from './openai-deps.ts';
-import { acceptedReply, acceptResponse } from './response-admission.ts';
+import { acceptResponse } from './response-admission.ts';
+import { acceptedReply } from './response-submission.ts';
 
 /** Responses (openai-responses.md 7): each is a leg of a run. */
 
