@@ -190,7 +190,7 @@ const join = (reading: OpenReading, channel: Channel, encoder: LegEncoder): void
   reading.stopHolding?.();
   reading.channel = channel;
   reading.leave = channel.attach(
-    { name, createEncoder: () => encoder },
+    { name, adapter: 'openai', createEncoder: () => encoder },
     {
       write: receiver.write,
       end() {

@@ -15,7 +15,8 @@ export const endLeg = (
   write: Write,
   stopped?: Message,
 ): void => {
-  const leg = run.activation?.options.leg;
+  const { activation } = run;
+  const leg = activation?.options.leg;
   if (!leg || !deps.legs) return;
   const { batch, at } = write;
   const { scope, tail } = ledger;
@@ -27,7 +28,7 @@ export const endLeg = (
     history: historyOf(ledger),
     stopped,
     withdrawn: stream.withdrawn(),
-    isRead: stream.channel().isReadBy(run.activation?.trace.adapter),
+    isRead: stream.channel().isReadBy(activation.trace.adapter),
     at,
   });
 };

@@ -1,4 +1,5 @@
 import type { RunStream } from '../../loop/turn.ts';
+import type { RunAdapter } from '../../schema/activation.ts';
 import type { RunEvent } from '../../schema/run-event.ts';
 
 /**
@@ -22,7 +23,12 @@ export type Encoder = {
 };
 
 /** Encoders may keep state, so each channel creates its own. */
-export type Protocol = { readonly name: string; createEncoder(): Encoder };
+export type Protocol = {
+  readonly name: string;
+  /** The adapter that sends the frames to its client; set if the end of a run depends on whether one reads them. */
+  readonly adapter?: RunAdapter;
+  createEncoder(): Encoder;
+};
 
 export type Reader = {
   write(frames: string, count: number): void;
@@ -38,8 +44,8 @@ export type Channel = RunStream & {
   isHeld(): boolean;
   /** Whether a reader receives the frames. */
   isRead(): boolean;
-  /** Whether a reader of the adapter receives the frames, whose protocol has a name that begins with that of the adapter. */
-  isReadBy(adapter: string | undefined): boolean;
+  /** Whether a reader of a protocol of the adapter receives the frames. */
+  isReadBy(adapter: RunAdapter): boolean;
   /** Called after the last event. A held channel closes when it is released. */
   close(): void;
 };
@@ -47,7 +53,13 @@ export type Channel = RunStream & {
 /** Attaches the readers to a channel, before its first event. */
 export type Attach = (channel: Channel) => void;
 
-type Group = { encoder: Encoder; readers: Set<Reader>; held: string; heldFrames: number };
+type Group = {
+  adapter: RunAdapter | undefined;
+  encoder: Encoder;
+  readers: Set<Reader>;
+  held: string;
+  heldFrames: number;
+};
 
 export const createChannel = (options: { held: boolean }): Channel => {
   const groups = new Map<string, Group>();
@@ -103,8 +115,8 @@ export const createChannel = (options: { held: boolean }): Channel => {
     },
     isHeld: () => held,
     isRead: () => [...groups.values()].some(({ readers }) => readers.size > 0),
-    isReadBy: (adapter = '') =>
-      [...groups].some(([name, { readers }]) => name.startsWith(adapter) && readers.size > 0),
+    isReadBy: (adapter) =>
+      [...groups.values()].some((group) => group.adapter === adapter && group.readers.size > 0),
     close() {
       closed = true;
       if (!held) endReaders();
@@ -113,7 +125,9 @@ export const createChannel = (options: { held: boolean }): Channel => {
 };
 
 function addGroup(groups: Map<string, Group>, protocol: Protocol): Group {
-  const group: Group = { encoder: protocol.createEncoder(), readers: new Set(), held: '', heldFrames: 0 };
-  groups.set(protocol.name, group);
+  const { name, adapter } = protocol;
+  const encoder = protocol.createEncoder();
+  const group: Group = { adapter, encoder, readers: new Set(), held: '', heldFrames: 0 };
+  groups.set(name, group);
   return group;
 }
