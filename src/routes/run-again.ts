@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Keyed } from '../http/keyed.ts';
 import type { RouteRequest } from '../http/route.ts';
 import { createEventStream, type EventStream } from '../http/sse.ts';
+import { ENDS_ONLY } from '../protocols/ends-only.ts';
 import { loggedStream, recordedStream } from '../protocols/run-stream.ts';
 import { shownProtocol } from '../protocols/shown-events.ts';
 import type { Accepted, Protocol } from '../runtime/index.ts';
@@ -89,12 +90,6 @@ export const createRunAgain =
     if (!isFollowed) end();
     return stream;
   };
-
-/** Reports the end of a stream to its reader, without frames. */
-const ENDS_ONLY: Protocol = {
-  name: 'ends only',
-  createEncoder: () => ({ event: () => '', text: () => '', reasoning: () => '', toolDelta: () => '' }),
-};
 
 /** Returns the whole stream; undefined while the run executes. @throws NotFound */
 const readStream = (

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RouteRequest } from '../../http/route.ts';
 import { createEventStream, type EventStream } from '../../http/sse.ts';
+import { ENDS_ONLY } from '../../protocols/ends-only.ts';
 import type { LegEncoder, LegOptions } from '../../protocols/openai/chat-encoder.ts';
 import { isLastLeg, replayChatLeg } from '../../protocols/openai/chat-replay.ts';
 import { runHeaders, STREAM_HEADERS } from '../../protocols/openai/response-headers.ts';
@@ -119,12 +120,6 @@ export const openAgain = (
       return stream;
     },
   };
-};
-
-/** Reports the end of a stream to its reader, without frames. */
-const ENDS_ONLY = {
-  name: 'ends only',
-  createEncoder: () => ({ event: () => '', text: () => '', reasoning: () => '', toolDelta: () => '' }),
 };
 
 type CreatedOptions = Omit<LegOptions, keyof RequestOptions>;
