@@ -4,15 +4,14 @@ import { useResource } from '../../../data/queries.ts';
 import { recordsOf } from '../../../data/records.ts';
 import { useIsOffered } from '../../../data/test-agents.ts';
 import { Chip } from '../../../design/Chip.tsx';
-import { controlLook } from '../../../design/Field.tsx';
 import { Card } from '../../../design/Layout.tsx';
 import { EmptyState, Notice } from '../../../design/Notice.tsx';
 import { useTexts } from '../../../i18n/locale.ts';
 import { type SeenProps, useForm } from '../../../schema-form/context.ts';
-import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
 import { textsOf } from '../draft.ts';
 import { Picks, picked } from '../Picks.tsx';
+import { SearchInput } from '../SearchInput.tsx';
 import { cycleThrough } from './references.ts';
 import texts from './texts.json' with { type: 'json' };
 
@@ -63,16 +62,7 @@ export default function Delegates({ path, value, onChange }: SeenProps) {
         title={t('delegates')}
         note={t('delegates.count', { count: chosen.length })}
         flush
-        actions={
-          <input
-            type="search"
-            className={`${controlLook} ${css.search}`}
-            placeholder={t('search')}
-            aria-label={t('search')}
-            value={search}
-            onChange={({ target }) => find(target.value)}
-          />
-        }
+        actions={<SearchInput label={t('search')} value={search} onChange={find} />}
       >
         <p className="soft inset">{t('delegates.text')}</p>
         {ids.length === 0 && <EmptyState title={t('delegates.none')} />}

@@ -9,6 +9,7 @@ import { toast } from '../../../feedback/toasts.ts';
 import { useFormat, useTexts } from '../../../i18n/locale.ts';
 import css from '../AgentEditor.module.css';
 import { useAgent } from '../agent-form.ts';
+import { SearchInput } from '../SearchInput.tsx';
 import { Summary, usePermissions } from './PermissionSummary.tsx';
 import { BEHAVIORS, type Behavior, type Permission, permissionsOf, withDecision } from './permission.ts';
 import { selectionOf, tokensOf, type Verdict, verdictsOf, withTool } from './selection.ts';
@@ -186,14 +187,7 @@ export const ToolTable = ({ servers }: { servers: readonly string[] }) => {
             options={(['', 'visible', 'hidden'] as const).map((one) => [one, t(`show.${one || 'all'}`)])}
             onChange={choose}
           />
-          <input
-            type="search"
-            className={`${controlLook} ${css.search}`}
-            placeholder={t('search')}
-            aria-label={t('search')}
-            value={search}
-            onChange={({ target }) => find(target.value)}
-          />
+          <SearchInput label={t('search')} value={search} onChange={find} />
         </span>
       }
     >
