@@ -37,8 +37,8 @@ export function toolsToSend(tools: readonly ToolDescriptor[]): SentTool[] {
     sent.set(name, {
       name,
       description: description.toWellFormed(),
-      // A client may declare a tool with a schema that no provider accepts, or that is too large; it receives the arguments as the model
-      // wrote them.
+      // A client may declare a tool with a schema that is too large, or that no provider accepts; it receives the
+      // arguments as the model wrote them.
       parameters: fitted && 'schema' in fitted ? fitted.schema : { type: 'object', properties: {} },
     });
   }

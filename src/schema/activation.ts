@@ -5,7 +5,7 @@ import { InferenceOverrides } from './run-overrides.ts';
 import { ToolDescriptor } from './tool-descriptor.ts';
 import { TraceContext } from './trace-context.ts';
 
-/** The start of a run: its input, its options, its origin, and the decisions with which it continues (runtime.md 2.5, 2.9). */
+/** The start of a run: input, options, origin, and the decisions with which it continues (runtime.md 2.5, 2.9). */
 
 export const RunOrigin = z.enum(['user', 'mcp', 'subagent', 'internal']);
 export type RunOrigin = z.infer<typeof RunOrigin>;

@@ -88,7 +88,7 @@ const mostPrograms = (path: string): number => {
 
 const SMALL = { width: 375, height: 812 };
 
-/** Programs and texts of all screens are also checked in the sources, so the short form visits one screen of each four. */
+/** Programs and texts are also checked in the sources, so the short form visits every fourth screen. */
 const ONE_OF = LONG ? 1 : 4;
 
 const someOf = (paths: readonly string[], from: number): string[] =>

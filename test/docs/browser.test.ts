@@ -10,7 +10,7 @@ import { LONG } from '../long.ts';
 
 const SMALL = { width: 390, height: 844 };
 
-/** All pages are made from the same parts: the short form checks one of each five with axe. */
+/** All pages are made from the same parts: the short form checks every fifth one with axe. */
 const ONE_OF = LONG ? 1 : 5;
 
 const addressOf = (path: string): string => (path === 'index' ? '/docs' : `/docs/${path}`);

@@ -79,27 +79,14 @@ export const resourceOf = (
   row: StoredResponse,
   output: readonly OutputItem[],
   status: ResponseStatus = row.status,
-): ResponseResource => {
-  const { id, object, created_at, completed_at, error, incomplete_details, conversation } = beginningOf(
-    row,
-    status,
-  );
-  return {
-    id,
-    object,
-    created_at,
-    completed_at,
-    status,
-    error,
-    incomplete_details,
-    conversation,
-    output: [...output],
-    ...DEFAULTS,
-    ...row.echo,
-    tools: toolsIn(row.echo),
-    usage: usageAt(row, status),
-  };
-};
+): ResponseResource => ({
+  ...beginningOf(row, status),
+  output: [...output],
+  ...DEFAULTS,
+  ...row.echo,
+  tools: toolsIn(row.echo),
+  usage: usageAt(row, status),
+});
 
 /**
  * Returns the JSON of `resourceOf`: a stream contains the resource three times, with the same parameters.

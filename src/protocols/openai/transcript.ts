@@ -12,7 +12,8 @@ import { waitsOf } from './waits.ts';
  * Front ends rewrite, edit and branch the messages of users, but send answers back as they received them, apart from
  * details that they add. So the position of a request is the last answer in it that this service gave
  * (`chat-position.ts`).
- * Guarantees: the row of an answer is part of the commit that ends it. Cost: one hash per answer of a request, once for a request.
+ * Guarantees: the row of an answer is part of the commit that ends it.
+ * Cost: one hash for each answer of a request.
  */
 
 /** The digest of a conversation without answers. */
