@@ -1,6 +1,6 @@
 import { useRouter } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import { KEYS } from '../data/storage.ts';
+import { KEYS, writeOfTab } from '../data/storage.ts';
 import type { Spec } from './actions.ts';
 
 const EDITOR = '/agents/new';
@@ -13,11 +13,8 @@ export const useOpenDraft = (): ((spec: Spec, tab?: string) => Promise<void>) =>
       // An open editor would keep its own content, so leave it first; it may ask the user to confirm.
       if (router.state.location.pathname === EDITOR) await router.navigate({ to: '/agents' });
       if (router.state.location.pathname === EDITOR) return;
-      try {
-        sessionStorage.setItem(`${KEYS.draft}.new`, JSON.stringify({ spec }));
-      } catch {
-        // The browser stores nothing for this page, so the editor opens empty.
-      }
+      // Where the browser stores nothing for this page, the editor opens empty.
+      writeOfTab(`${KEYS.draft}.new`, JSON.stringify({ spec }));
       await router.navigate({ to: EDITOR, search: tab === undefined ? {} : { tab } });
     },
     [router],

@@ -1,6 +1,6 @@
 import { isObject } from '../data/guard.ts';
 import type { Draft } from '../data/spec.ts';
-import { KEYS } from '../data/storage.ts';
+import { KEYS, readOfTab, writeOfTab } from '../data/storage.ts';
 
 /**
  * A draft that survives a reload of its tab. A draft of a new agent without `kept` was written by another part of the
@@ -28,21 +28,11 @@ export const keptFrom = (text: string | null): KeptDraft | undefined => {
 };
 
 /** @param id undefined for a new entry */
-export const readKept = (id: string | undefined, kind: KeptKind): KeptDraft | undefined => {
-  try {
-    return keptFrom(sessionStorage.getItem(keyOf(id, kind)));
-  } catch {
-    return undefined;
-  }
-};
+export const readKept = (id: string | undefined, kind: KeptKind): KeptDraft | undefined =>
+  keptFrom(readOfTab(keyOf(id, kind)));
 
 /** @param spec undefined removes the draft */
 export const keepDraft = (id: string | undefined, spec: Draft | undefined, kind: KeptKind): void => {
-  const key = keyOf(id, kind);
-  try {
-    if (spec === undefined) sessionStorage.removeItem(key);
-    else sessionStorage.setItem(key, JSON.stringify({ spec, kept: Date.now() } satisfies KeptDraft));
-  } catch {
-    // The browser stores nothing; typed text stays until the page is closed.
-  }
+  const kept = spec && JSON.stringify({ spec, kept: Date.now() } satisfies KeptDraft);
+  writeOfTab(keyOf(id, kind), kept ?? null);
 };
