@@ -58,7 +58,6 @@ export const createClusterService = async (t: Test, options: ServiceOptions): Pr
     answers = false;
     return ending;
   };
-  const countLost = createLostCount(postgres, database);
   const stopped = (): ServiceProcess => {
     const found = members.find((member) => !member.isRunning());
     if (!found) throw new Error('every member is running');
@@ -78,12 +77,11 @@ export const createClusterService = async (t: Test, options: ServiceOptions): Pr
       }
       if (!started) throw new Error('every member is running');
       await serves(front);
-      countLost();
       answers = true;
       came.resolve();
       return started;
     },
-    crashes: countLost,
+    crashes: () => countLost(postgres, database),
     kill: async () => (await activeToEnd()).kill(),
     stop: async () => (await activeToEnd()).stop(),
     killStart: (afterMs) => stopped().killStart(afterMs),
@@ -102,15 +100,8 @@ export const createClusterService = async (t: Test, options: ServiceOptions): Pr
   };
 };
 
-/**
- * Counts the members that ended without leaving, including those whose processes were too slow for their leases. The
- * database forgets members after an hour.
- */
-const createLostCount = (postgres: Postgres, database: string): (() => number) => {
-  const lost = new Set<string>();
-  return () => {
-    const ended = `SELECT id FROM troupe.member WHERE state = 'gone' AND reason <> 'left'`;
-    for (const id of postgres.sql(database, ended).split('\n')) if (id !== '') lost.add(id);
-    return lost.size;
-  };
-};
+/** Counts the members that ended without leaving, including those whose processes were too slow for their leases. */
+const countLost = (postgres: Postgres, database: string): number =>
+  Number(
+    postgres.sql(database, `SELECT count(*) FROM troupe.member WHERE state = 'gone' AND reason <> 'left'`),
+  );
